@@ -1,10 +1,13 @@
 """Microaggregation: times, growth and losses, with the targets beside them.
 
-Run `SFUMATO_SHARED_DATA=folder python benchmarks/microaggregation.py [numbers] [levels] [million] [stream]` (all parts
-unless some are named). The folder holds `adult_full/adult_full.csv`; without it a made-up census takes its place, and
-losses cannot be compared with the targets. Units are one Polars `group_by` of the quasi-identifiers as they are.
+Run `SFUMATO_SHARED_DATA=folder python benchmarks/microaggregation.py [numbers] [growth] [levels] [million] [stream]`
+(all parts unless some are named). The folder holds `adult_full/adult_full.csv`; without it a made-up census takes its
+place, and losses cannot be compared with the targets. Units are one Polars `group_by` of the quasi-identifiers as they
+are.
 
 - numbers: MDAV, V-MDAV and k-member on 30 thousand records, k = 10;
+- growth: MDAV, V-MDAV and k-member on 30 thousand to 1 million records, by trees of boxes and, up to 100 thousand, by
+  looks at every record, in processor seconds; groups must be the same;
 - levels: MAA-SLIE and GPKC with (H,p,k)-anonymity, 7 quasi-identifiers, on 3 thousand, 30 thousand and all records, and
   what the approximate mode loses beside the exact one;
 - million: approximate MAA-SLIE on 1 million made-up hospital stays;
@@ -29,7 +32,11 @@ import measuring
 import sfumato as sf
 from measuring import best_of
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.microaggregation.points import candidates_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
+from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
+from sfumato.coding.codes import code
+from sfumato.coding.warmup import warm_up
 from sfumato.core.progress import silent
 from sfumato.judging.measures.sse import sum_of_squares_ratio
 from sfumato.models.base import PrivacyModel
@@ -39,6 +46,7 @@ from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, Ranked, adult, c
 
 NUMBERS = ("age", "fnlwgt", "education-num", "hours-per-week")
 CENSUS_NUMBERS = ("age", "salary", "hours_per_week")
+GROWING, LOOKED_AT = (30_000, 100_000, 300_000, 1_000_000), 100_000
 ROWS, SMALL, ALL, MILLION, STREAM = 30_000, 3_000, 45_222, 1_000_000, 5_000_000
 STAYS = ("age", "sex", "zip", "education", "marital_status", "job", "nationality")
 DEMANDS = ((2, 3, 8), (3, 6, 8), (3, 8, 8))
@@ -85,6 +93,28 @@ def numbers() -> None:
             goal = f"SSE/SST at most {most:.1%}: {'kept' if lost <= most else 'NOT KEPT'}"
         name = f"{algorithm.name}{', gamma 1.1' if algorithm == sf.VMdav(gamma=1.1) else ''}, search"
         Row(name, seconds, unit, f"SSE/SST {lost:.3%}, release {whole:.2f} s").show(target, goal)
+
+
+def growth() -> None:
+    """Tell how processor time grows with records, by trees and by looks at every record."""
+    warm_up()
+    print("\ngrowth: 4 columns of numbers (normal), k = 10, processor seconds; and MDAV with 8 columns")
+    for name, columns, target in (("mdav", 4, 10.0), ("v-mdav", 4, None), ("k-member", 4, None), ("mdav", 8, 120.0)):
+        before = None
+        for rows in GROWING:
+            clustered = _clustering(name, _normal(rows, columns))
+            seconds, groups = _processor(lambda clustered=clustered: clustered(0))
+            words = f"  {name + ',':<10}{columns} columns, {rows:>9,}: {seconds:>8.2f} s"
+            if before is not None:
+                words += f", exponent {np.log(seconds / before[1]) / np.log(rows / before[0]):.2f}"
+            if rows <= LOOKED_AT:
+                slow, expected = _processor(lambda clustered=clustered, rows=rows: clustered(rows + 1))
+                same = "same groups" if np.array_equal(groups, expected) else "OTHER GROUPS"
+                words += f", {seconds / slow:.2f} of the time of looks at every record, {same}"
+            elif target is not None and rows == MILLION:
+                words += f", at most {target:g} s: {'kept' if seconds <= target else 'NOT KEPT'}"
+            print(words, flush=True)
+            before = rows, seconds
 
 
 def levels() -> None:
@@ -136,6 +166,30 @@ def stream() -> None:
     """Tell speed and memory of a condensation stream."""
     print("\nstream: condensation, 10 columns of numbers; at least 50,000 records a second, flat memory")
     condensation.measure_stream(STREAM)
+
+
+def _normal(rows: int, columns: int) -> Space:
+    """Draw independent columns of numbers."""
+    drawn = np.random.default_rng(1).normal(size=(columns, rows))
+    names = [f"x{at}" for at in range(columns)]
+    return Space.of(code(pa.table(dict(zip(names, drawn, strict=True))), sf.Schema(quasi=names)))
+
+
+def _clustering(name: str, space: Space) -> Callable[[int], np.ndarray]:
+    """Return what clusters records into groups of 10, with trees from some number of records on."""
+    if name == "k-member":
+        candidates, _ = candidates_of(space)
+        return lambda rows: k_member_labels(candidates, 10, 0, silent, trees_from=rows)
+    points = points_of(space, "deviation")
+    if name == "mdav":
+        return lambda rows: mdav_labels(points, 10, silent, trees_from=rows)
+    return lambda rows: v_mdav_labels(points, 10, 0.2, silent, trees_from=rows)
+
+
+def _processor(work: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
+    begin = time.process_time()
+    found = work()
+    return time.process_time() - begin, found
 
 
 def _stay_losses(schema: sf.Schema) -> None:
@@ -209,7 +263,13 @@ def _adult() -> pa.Table | None:
     return sf.read(Path(folder) / "adult_full" / "adult_full.csv")
 
 
-PARTS: dict[str, Callable[[], None]] = {"numbers": numbers, "levels": levels, "million": million, "stream": stream}
+PARTS: dict[str, Callable[[], None]] = {
+    "numbers": numbers,
+    "growth": growth,
+    "levels": levels,
+    "million": million,
+    "stream": stream,
+}
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ settings.register_profile(
     "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=THOROUGH, print_blob=True
 )
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
+# A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.coding.readiness.
+os.environ.setdefault("SFUMATO_COMPILE", "always")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -50,6 +50,7 @@ MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
     (sf.TCloseness(t=0.3, **S),),
     (sf.KAnonymity(k=2), sf.TCloseness(t=0.4, **S)),
     (sf.TCloseness(t=0.2, distance="ordered", **S),),
+    (sf.KAnonymity(k=2), sf.TCloseness(t=0.4, compared_with="original", **S)),
     (sf.TCloseness(t=0.25, distance="hierarchical", **S),),
     (sf.TCloseness(t=0.3, distance="kl", **S),),
     (sf.TCloseness(t=0.3, **S), sf.TCloseness(t=0.4, **U)),

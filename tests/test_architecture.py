@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import json
@@ -20,7 +21,6 @@ import sfumato
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "sfumato"
-SOURCES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 LONGEST_FILE = 400
@@ -58,6 +58,12 @@ REGISTRY_HOST = re.compile(
     r"\b(?:pypi\.org|pythonhosted\.org|anaconda\.org|conda\.io|npmjs\.(?:com|org)|crates\.io"
     r"|deb\.debian\.org|security\.debian\.org|archive\.ubuntu\.com|ghcr\.io|docker\.io)\b"
 )
+
+
+@functools.cache
+def sources() -> dict[Path, ast.Module]:
+    """Parse every file of the package, once a test asks for it."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def named(path: Path) -> str:
@@ -99,28 +105,28 @@ def run_python(program: str) -> str:
 
 
 def test_files_are_short_enough_to_read():
-    lines = {named(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    lines = {named(path): len(path.read_text("utf-8").splitlines()) for path in sources()}
     assert {path: count for path, count in lines.items() if count > LONGEST_FILE} == {}
 
 
 def test_functions_are_short_enough_to_read():
     lengths = {
         f"{named(path)}:{function.name}": function.end_lineno - function.lineno + 1
-        for path, tree in SOURCES.items()
+        for path, tree in sources().items()
         for function in nodes(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     }
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION} == {}
 
 
 def test_no_home_is_named_for_nothing_in_particular():
-    homes = [part for path in SOURCES for part in path.relative_to(PACKAGE).with_suffix("").parts]
-    homes += [node.name for tree in SOURCES.values() for node in nodes(tree, ast.ClassDef)]
+    homes = [part for path in sources() for part in path.relative_to(PACKAGE).with_suffix("").parts]
+    homes += [node.name for tree in sources().values() for node in nodes(tree, ast.ClassDef)]
     assert [name for name in homes if words(name) & BANNED_HOMES] == []
 
 
 def test_names_are_spelled_out_and_have_no_history():
-    found = [part for path in SOURCES for part in path.relative_to(PACKAGE).with_suffix("").parts]
-    for tree in SOURCES.values():
+    found = [part for path in sources() for part in path.relative_to(PACKAGE).with_suffix("").parts]
+    for tree in sources().values():
         found += [node.name for node in nodes(tree, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)]
         found += [node.arg for node in nodes(tree, ast.arg)]
     ours = [name for name in found if not name.startswith("__")]  # others are Python's
@@ -129,7 +135,7 @@ def test_names_are_spelled_out_and_have_no_history():
 
 def test_no_two_classes_share_a_name():
     homes: dict[str, list[str]] = {}
-    for path, tree in SOURCES.items():
+    for path, tree in sources().items():
         for each in nodes(tree, ast.ClassDef):
             if not each.name.startswith("_"):
                 homes.setdefault(each.name, []).append(named(path))
@@ -139,7 +145,7 @@ def test_no_two_classes_share_a_name():
 def test_only_the_command_line_prints():
     prints = [
         f"{named(path)}:{call.lineno}"
-        for path, tree in SOURCES.items()
+        for path, tree in sources().items()
         if path.relative_to(PACKAGE).parts[0] != "cli"
         for call in nodes(tree, ast.Call)
         if isinstance(call.func, ast.Name) and call.func.id == "print"

@@ -263,6 +263,7 @@ def test_a_population_may_stand_in_a_database(run, folder):
     ("given", "sentence"),
     [
         (["--model", "k-map:k=2"], "KMap needs a population"),
+        (["--model", "t-closeness:t=0.5,sensitive=disease,compared_with=original"], "compares with the original table"),
         (["--population", "nobody.csv", "--model", "k-map:k=2"], "nobody.csv"),
         (["--population-table", "everybody"], "--population-table also needs --population."),
         (["--population", "small.csv"], "The population has 1 rows but the published table 7"),

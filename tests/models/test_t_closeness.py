@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -274,3 +276,73 @@ def test_t_must_lie_between_0_and_1(t):
 def test_the_distance_must_be_known():
     with pytest.raises(InvalidParameterError, match=r"distance must be one of equal, .*, kl, matrix; got 'cosine'"):
         TCloseness(t=0.1, sensitive="s", distance="cosine")
+
+
+# The table that groups are compared with
+
+
+def of_original(**options):
+    return TCloseness(t=0.3, sensitive="s", compared_with="original", **options)
+
+
+def whole(*counts_of_values):
+    return Groups.from_counts(s=[counts_of_values], domains={"s": domain_of(TREE)})
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_the_original_stays_what_groups_are_compared_with(distance):
+    groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE)
+    levels = of_original(distance=distance).compared_to(whole(3, 1, 1, 3)).level(groups)
+    told = replace(groups, totals={"s": np.array([3, 1, 1, 3])})
+    assert levels.tolist() == close(distance).level(told).tolist()
+    assert levels.tolist() != close(distance).level(groups).tolist()
+
+
+def test_without_the_original_nothing_is_judged():
+    groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE)
+    for model in (of_original(), of_original().compared_to(Groups(np.array([4])))):
+        for ask in (model.level, model.kept_by, model.lost_in_parts, model.cut_distance):
+            with pytest.raises(SchemaError, match="compares with the original table, which is not known here"):
+                ask(groups)
+
+
+def test_the_first_original_counts():
+    first = of_original().compared_to(whole(3, 1, 1, 3))
+    assert first.compared_to(whole(1, 9, 9, 1)) is first
+    assert close("equal").compared_to(whole(3, 1, 1, 3)) == close("equal")
+
+
+def test_an_original_with_other_values_is_refused():
+    model = of_original().compared_to(whole(3, 1, 1, 3))
+    other = Taxonomy({"x": ["flu", "cold"], "y": ["ulcer", "gastritis"]}).hierarchy
+    for groups in (with_domain([[1, 1, 0, 0]], other), Groups.from_counts(s=[[1, 1, 0]])):
+        with pytest.raises(SchemaError, match="has other values here than in the original table"):
+            model.level(groups)
+
+
+def test_only_the_published_table_changes_when_records_are_suppressed():
+    assert close("equal").compares_with_table
+    assert not close("equal").needs_original
+    assert not of_original().compares_with_table
+    assert of_original().needs_original
+
+
+def test_a_model_that_knows_the_original_is_the_same_model():
+    plain, told = of_original(), of_original().compared_to(whole(3, 1, 1, 3))
+    assert plain == told
+    assert repr(plain) == repr(told)
+    assert plain.parameters() == told.parameters()
+    copied = pickle.loads(pickle.dumps(told))  # noqa: S301 - made here
+    groups = with_domain([[1, 1, 0, 0]], TREE)
+    assert copied.level(groups).tolist() == told.level(groups).tolist()
+
+
+def test_a_table_that_is_neither_is_refused():
+    with pytest.raises(InvalidParameterError, match="compared_with must be one of published, original"):
+        TCloseness(t=0.3, sensitive="s", compared_with="other")
+
+
+def test_the_promise_names_the_table():
+    told = TCloseness.words.sentence(of_original().parameters())
+    assert "as in the whole original table" in told
+    assert "as in the whole published table" in TCloseness.words.sentence(close("equal").parameters())

@@ -12,8 +12,10 @@ import pytest
 
 import sfumato as sf
 from counted_rows import counted_rows
-from sfumato.exceptions import InvalidParameterError
+from sfumato.core.published.totals import Totals
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.pieces import audit_pieces
 from sfumato.judging.comparing.utility import utility_of
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.exposure import exposure_of, own_groups
@@ -123,6 +125,38 @@ def test_releases_are_compared_without_what_needs_records(handovers):
 def test_judges_of_single_records_refuse_counts(handovers, judge):
     with pytest.raises(InvalidParameterError, match="looks at single records"):
         judge(handovers[1].evidence)
+
+
+def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers):
+    _, by_counts = handovers
+    known, models = by_counts.evidence, (*by_counts.models, sf.DistinctLDiversity(l=1, sensitive="disease"))
+    shown, schema, weights = known.published, known.schema, known.weights
+    values = {name: (shown[name], weights) for name in schema.sensitive}
+    totals = Totals.count(int(weights.sum()), values, schema)
+    first = np.asarray(shown["age"].dictionary_encode().combine_chunks().indices) % 2 == 0
+    pieces = (
+        Evidence(shown.filter(pa.array(mine)), schema, weights=weights[mine], totals=totals) for mine in (first, ~first)
+    )
+    if "_bucket_disease" in shown.column_names:
+        with pytest.raises(SchemaError, match="cannot be judged in pieces"):
+            audit_pieces(pieces, models)
+        return
+    groups = replace(
+        known,
+        published=shown.select(schema.quasi),
+        original=known.source.select(schema.quasi),
+        schema=schema.of_quasi(),
+    )
+    truth = by_counts.audit.truth
+    of_pieces = replace(audit_pieces(pieces, models), truth=truth)
+    of_whole = replace(audit_evidence(known, models, compare=False), truth=truth)
+    found = gathered(replace(by_counts, evidence=groups, models=models, audit=of_pieces))
+    whole = gathered(replace(by_counts, models=models, audit=of_whole))
+    assert whole["promise"][1].pop("before") == 1  # of which nothing is known where groups alone are
+    for part in ("audit", "promise", "words", "risk", "rows", "unpromised", "group_sizes", "measures", "extremes"):
+        assert found[part] == whole[part], part
+    assert found["attributes"] == [each for each in whole["attributes"] if each["role"] == "quasi"]
+    assert render(found)
 
 
 def test_telling_texts_are_compared_with_records():

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.algorithms.losses import LOSSES
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
 from sfumato.catalogue import MODELS, STEPS
-from sfumato.core.publication import Proof
+from sfumato.core.publication import Bound, Proof
 from sfumato.judging.audit.unpromised import Unpromised
 from sfumato.judging.risk.hipaa_columns import IDENTIFIERS
 from sfumato.judging.risk.presets import PRESETS
@@ -144,6 +144,10 @@ def test_how_good_a_search_was_is_told_in_chinese():
     assert str(found) == "Proven best: loss 0.25; 1,200 of 3,400 recodings checked."
     assert found.sentence.in_words(words_in("zh")) == "已证明最优：损失 0.25；已检查 3,400 种重编码中的 1,200 种。"
     assert set(words_in("zh").under("search.objective")) == set(LOSSES)
+    bounded = Bound("loss", 0.25, 0.125).sentence
+    assert bounded == "Best found: loss 0.25; no local recoding of this table loses less than 0.125."
+    assert bounded.in_words(words_in("zh")) == "目前最优：损失 0.25；该表的任何局部重编码的损失都不低于 0.125。"
+    assert Bound("loss", 0.25, 0.25).sentence.key == "search.reached"
 
 
 @pytest.mark.parametrize(("exposure", "said"), [(0.5, "最高可达 0.5"), (1.0, "可以确知其值")])

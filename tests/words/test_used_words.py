@@ -36,6 +36,7 @@ BY_DATA = {
     *re.findall(rf"""["']((?:{ROOMS})\.[\w.-]*)(?:["'] ~|\{{)""", TEXT),
     *(f"{path}." for path in re.findall(r"""under\(["']([\w.-]+)["']\)""", TEXT)),
     "kinds.",  # each table of it is named by what it is about
+    "promises.compared_with.",  # a parameter of models
     "promises.distance.",  # a parameter of models
 } - {*BY_TEXT, "promises."}
 

@@ -230,6 +230,8 @@ def start_server(tmp_path_factory):
 
     yield start
     for server in running:
+        server.process.terminate()  # all at once
+    for server in running:
         server.stop()
 
 

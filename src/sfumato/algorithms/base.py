@@ -31,7 +31,8 @@ class Task:
     Parameters
     ----------
     table : the coded records, one by one or equal ones as one case.
-    models : the promises that every published group must keep.
+    models : the promises that every published group must keep; those that compare with the original table compare
+        with this one, unless they were compared to another before.
     most_suppressed : the largest number of records that may be suppressed.
     missing : how missing values are read.
     rng : where random choices of the search come from that hide nobody.
@@ -49,6 +50,11 @@ class Task:
     stream: Stream = field(default_factory=Stream)
     progress: Progress = silent
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
+
+    def __post_init__(self) -> None:
+        if any(model.needs_original for model in self.models):
+            original = self.whole()
+            object.__setattr__(self, "models", tuple(model.compared_to(original) for model in self.models))
 
     @property
     def watched(self) -> tuple[CodedColumn, ...]:

@@ -77,33 +77,40 @@ def anonymize(
 ) -> None:
     """Publish a table under a privacy promise, together with its audit and recipe.
 
-    The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from
-    both: options override the recipe, column by column and model by model. A release that fails its own audit
-    is withheld.
+    The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from both:
+    options override the recipe, column by column and model by model. A release that fails its own audit is withheld.
     """
     from sfumato.cli.asking import ask_recipe
-    from sfumato.release.anonymizing import carry_out
 
     _refuse_database(to, to_table)
     writing.refuse_early(out)
     resources = engines.resources()
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
-    if resources.chosen(file, recipe) != "memory":
-        recipe = replace(recipe, reading={**recipe.reading, **reading.options()}, language=language or recipe.language)
-        recipe = titled(recipe, file, date, recorded=False)
-        large = _make_large(resources, recipe, file, out, writing=writing, to=to)
-        tell_release(large, out, json=json, quiet=reading.quiet)
-        return
-    recipe, table = read_for(recipe, file, reading)
-    recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
-    recipe = recipe if language is None else replace(recipe, language=language)
+    recipe = replace(recipe, language=language or recipe.language)
+    release: Release | LargeRelease
+    if resources.chosen(file, recipe) == "memory":
+        recipe, table = read_for(recipe, file, reading)
+        recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
+        release = _make(recipe, table, out, writing, (to, to_table))
+    else:
+        recipe = titled(replace(recipe, reading={**recipe.reading, **reading.options()}), file, date, recorded=False)
+        release = _make_large(resources, recipe, file, out, writing=writing, to=to)
+    tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+
+
+def _make(
+    recipe: Recipe, table: pa.Table, out: Path, writing: WritingOptions, to: tuple[str | None, str | None]
+) -> Release:
+    """Make a release in memory, and write it; `to` is a database and the name of a table there, if given."""
+    from sfumato.release.anonymizing import carry_out
+
     with progress("Searching") as tell:
-        release = carry_out(recipe, table, progress=tell)
+        release: Release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
-        if to is not None and to_table is not None:
-            _write_database(release, out, to, to_table, replace=writing.replace)
-    tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+        if to[0] is not None and to[1] is not None:
+            _write_database(release, out, to[0], to[1], replace=writing.replace)
+    return release
 
 
 def _make_large(

@@ -105,10 +105,9 @@ def code(
         names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
         coded = pool.map(lambda name: code_column(name, table[name], schema), names)
         columns = dict(zip(names, coded, strict=True))
-    for name in schema.quasi:
-        _refuse_too_many(columns[name].domain, records)
-    for name in (*schema.quasi, *schema.sensitive):
-        _refuse_stars(columns[name].domain)
+    refuse_uncoded(
+        [columns[name].domain for name in schema.quasi], [columns[name].domain for name in schema.sensitive], records
+    )
     return CodedTable(
         rows=records,
         quasi=tuple(columns[name] for name in schema.quasi),
@@ -133,6 +132,14 @@ def _checked(weights: npt.NDArray[np.integer], rows: int) -> Weights:
     if weights.astype(np.float64).sum() > MOST_RECORDS:
         raise SchemaError(f"The table has more than {MOST_RECORDS:,} records, too many to count; publish it in parts.")
     return weights.astype(np.int64)
+
+
+def refuse_uncoded(quasi: Sequence[Domain], sensitive: Sequence[Domain], rows: int) -> None:
+    """Refuse columns of so many names that they tell people apart, and of nothing but suppressed cells."""
+    for domain in quasi:
+        _refuse_too_many(domain, rows)
+    for domain in (*quasi, *sensitive):
+        _refuse_stars(domain)
 
 
 def _refuse_too_many(domain: Domain, rows: int) -> None:

@@ -11,8 +11,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.codes import CodedColumn, Weights
 from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
+from sfumato.coding.readiness import compiled_for
 from sfumato.coding.reduction import Reduction, code_width, reduce_cases
 
 PACKED = 4096  # combinations of codes in one pack: its lookup tables stay in the fastest cache
@@ -55,11 +57,11 @@ class CountedGroups:
     """Grouped combinations: the number of records of every group, and the group of each combination.
 
     Combinations were counted in `cells`, one for every key, many of which may be empty. The nonempty cells are found
-    on demand.
+    on demand, and so are keys that were not stored.
     """
 
-    def __init__(self, cells: Floats, keys: Ints) -> None:
-        self._cells, self._keys = cells, keys
+    def __init__(self, cells: Floats, keys: Ints | CellKeys, combinations: int) -> None:
+        self._cells, self._given, self._combinations = cells, keys, combinations
 
     def in_cells_below(self, size: int) -> int:
         """Count the records in groups that are smaller than a size."""
@@ -73,6 +75,19 @@ class CountedGroups:
     def sizes(self) -> Sizes:
         """The number of records of every group."""
         return self._cells[self._present].astype(np.int64)
+
+    @property
+    def _keys(self) -> Ints:
+        return self._given.all(self._combinations) if isinstance(self._given, CellKeys) else self._given
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.intp]:
+        """The last combination of every group."""
+        if isinstance(self._given, CellKeys):
+            return self._given.last_places(self._combinations)[self._present].astype(np.intp)
+        rows = np.zeros(len(self.sizes), dtype=np.intp)
+        rows[self.labels] = np.arange(len(self.labels))
+        return rows
 
     @cached_property
     def labels(self) -> Ints:
@@ -110,6 +125,8 @@ class Combinations:
 
     def group(self, levels: Sequence[int]) -> CountedGroups:
         """Group combinations that fall into the same node in every column, on one level per column."""
+        if compiled_for(len(self), COMPILED_ROWS) and (many := self._cell_keys(levels)) is not None:
+            return CountedGroups(many.count(self.weights), many, len(self))
         found = [self._pack_nodes(number, pack, levels) for number, pack in enumerate(self.packs)]
         span = prod(width for _, width in found)
         if span > LARGEST_KEY:
@@ -137,22 +154,31 @@ class Combinations:
 
     def rolled_up(self, counted: CountedGroups) -> Combinations:
         """Keep one combination for every group (and for every combination of the further columns in it)."""
-        labels = counted.labels
         if self.along:
-            columns = [labels, *(column.codes for column in self.along)]
+            columns = [counted.labels, *(column.codes for column in self.along)]
             widths = [len(counted.sizes), *(len(column.domain) + 1 for column in self.along)]
             grouped = group_columns(columns, widths)
             rows, weights = first_rows(grouped), _weighed(grouped.labels, self.weights)
         else:
-            rows = np.zeros(len(counted.sizes), dtype=np.intp)
-            rows[labels] = np.arange(len(labels))
-            weights = counted.sizes.astype(np.float64)
+            rows, weights = counted.rows, counted.sizes.astype(np.float64)
         packs = tuple(_pack(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
         along = tuple(column.take(rows) for column in self.along)
         return Combinations(self.ladders, packs, weights, along)
 
     def _counted(self, keys: Ints, cells: int = 0) -> CountedGroups:
-        return CountedGroups(_weighed(keys, self.weights, cells), keys)
+        return CountedGroups(_weighed(keys, self.weights, cells), keys, len(self))
+
+    def _cell_keys(self, levels: Sequence[int]) -> CellKeys | None:
+        """Prepare the keys of a node without storing any; nothing if it has too many cells to count in each."""
+        tables = [pack.nodes([self.ladders[j][levels[j]] for j in pack.columns]) for pack in self.packs]
+        span, addends = prod(width for _, width in tables), []
+        if span > max(DENSE_LEAST, DENSE_SHARE * len(self)):
+            return None
+        stride = span
+        for table, width in tables:
+            stride //= width
+            addends.append(table.astype(np.int64) * stride)
+        return CellKeys([pack.codes for pack in self.packs], addends, span)
 
     def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
         """Return the combined node of every combination in one pack, cached while that takes little memory."""

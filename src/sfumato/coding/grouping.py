@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.readiness import compiled_for
 from sfumato.threads import worker_count
 
 Keys = npt.NDArray[np.int64]
@@ -17,6 +18,9 @@ COMPILED_ROWS = 200_000  # below this NumPy is as fast, and nothing needs compil
 DENSE_RANGE = 1 << 22
 PARTS = 256
 LARGEST_KEY = np.iinfo(np.int64).max
+MIX = np.uint64(0x9E3779B97F4A7C15)
+PART_BITS = 56  # parts are the bits above, slots the bits just below: high bits depend on the whole key
+PART_SHIFT = np.uint64(PART_BITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ def group_keys(keys: Keys, span: int = LARGEST_KEY) -> Grouped:
     if len(keys) < COMPILED_ROWS:
         distinct, labels, counts = np.unique(keys, return_inverse=True, return_counts=True)
         return Grouped(labels.astype(np.int32), distinct, counts.astype(np.int64))
-    return _group_hashed(keys)
+    return group_hashed(keys) if compiled_for(len(keys), COMPILED_ROWS) else _group_sorted(keys)
 
 
 def first_rows(grouped: Grouped) -> npt.NDArray[np.intp]:
@@ -73,7 +77,18 @@ def _group_dense(keys: Keys, span: int) -> Grouped:
     return Grouped(number[keys], present, counts[present].astype(np.int64))
 
 
-def _group_hashed(keys: Keys) -> Grouped:
+def _group_sorted(keys: Keys) -> Grouped:
+    """Group keys by NumPy, and number the groups as `group_hashed` does: by part, and in a part as they come."""
+    distinct, first, labels, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    part = (distinct.astype(np.uint64) * MIX) >> PART_SHIFT
+    order = np.lexsort((first, part))
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return Grouped(number[labels], distinct[order], counts[order].astype(np.int64))
+
+
+def group_hashed(keys: Keys) -> Grouped:
+    """Group keys with compiled loops."""
     from sfumato.coding.kernels import grouping as kernel
 
     rows, workers = len(keys), worker_count()

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY
+from sfumato.coding.readiness import compiled_for
 
 
 def ascending(keys: npt.NDArray[np.integer], span: int = LARGEST_KEY + 1) -> npt.NDArray[np.int64]:
@@ -14,8 +15,13 @@ def ascending(keys: npt.NDArray[np.integer], span: int = LARGEST_KEY + 1) -> npt
     >>> ascending(np.array([5, 2, 5, 0]))
     array([3, 1, 0, 2])
     """
-    if len(keys) < COMPILED_ROWS:
+    if not compiled_for(len(keys), COMPILED_ROWS):
         return np.argsort(keys, kind="stable").astype(np.int64, copy=False)
+    return by_digits(keys, span)
+
+
+def by_digits(keys: npt.NDArray[np.integer], span: int) -> npt.NDArray[np.int64]:
+    """Order rows by keys with compiled loops."""
     from sfumato.coding.kernels import ordering as kernel
 
     mine, rows = keys.astype(np.int64), np.arange(len(keys), dtype=np.int64)

@@ -131,8 +131,38 @@ class Recoded:
 
 
 @dataclass(frozen=True)
-class Proof:
-    """How good the result of a search is, as far as the search can prove.
+class Bound:
+    """How good the result of a search is, as far as a lower bound can prove.
+
+    Parameters
+    ----------
+    objective : the name of the quantity that was minimized.
+    found : its value for the publication.
+    bound : a lower bound for all allowed recodings.
+    """
+
+    objective: str
+    found: float
+    bound: float
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing better exists, up to rounding."""
+        return self.bound >= self.found - ROUNDING * abs(self.found)
+
+    @property
+    def sentence(self) -> Sentence:
+        """How good the result is, in words."""
+        key = "search.reached" if self.optimal else "search.bounded"
+        return Sentence(key, objective=self.objective, found=self.found, bound=self.bound)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Proof(Bound):
+    """How good the result of a search through known recodings is, as far as the search can prove.
 
     Parameters
     ----------
@@ -143,16 +173,8 @@ class Proof:
     candidates : the number of recodings in total.
     """
 
-    objective: str
-    found: float
-    bound: float
     checked: int
     candidates: int
-
-    @property
-    def optimal(self) -> bool:
-        """Whether nothing better exists, up to rounding."""
-        return self.bound >= self.found - ROUNDING * abs(self.found)
 
     @property
     def sentence(self) -> Sentence:
@@ -165,9 +187,6 @@ class Proof:
             checked=self.checked,
             candidates=self.candidates,
         )
-
-    def __str__(self) -> str:
-        return self.sentence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +211,7 @@ class Publication:
     by_value: Mapping[str, Recoded] = field(default_factory=dict)
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
-    proof: Proof | None = None
+    proof: Bound | None = None
 
     def suppressed(self, table: CodedTable) -> int:
         """Count the records of the table that are not published."""

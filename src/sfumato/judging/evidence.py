@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.masking.masking import Masking
+from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.columns import undecorated
@@ -157,6 +158,12 @@ class Evidence:
             raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows), weights=weights)
         raw.__dict__["raw"] = raw
         return raw
+
+    def told(self, models: Sequence[PrivacyModel], known: Evidence) -> Evidence:
+        """Return what it takes to judge models: with a known original, if one of them compares with it, or as it is."""
+        if not any(model.needs_original for model in models):
+            return self
+        return replace(self, original=known.original, original_weights=known.original_weights)
 
     def undecorated(self) -> Evidence:
         """Return the same evidence without what files would carry along unseen: metadata and unused categories."""

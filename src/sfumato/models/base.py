@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,15 @@ class PrivacyModel(ABC):
     def needs_population(self) -> bool:
         """Whether the model compares with a table of the population that the records come from."""
         return False
+
+    @property
+    def needs_original(self) -> bool:
+        """Whether groups are compared with the original table, whose values only its owner knows."""
+        return False
+
+    def compared_to(self, original: Groups) -> Self:  # noqa: ARG002 - only models that need the original look at it
+        """Return the model for groups of a table, given all records of its original as one group."""
+        return self
 
     @property
     def smallest_group(self) -> int:

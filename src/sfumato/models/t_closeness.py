@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from sfumato.coding.domain import Domain
 from sfumato.core.groups import Counts, Groups
+from sfumato.exceptions import SchemaError
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.choosing import as_rows, averages_parts, distances_to_table, require_distance
 from sfumato.models.distances.cut_distance import CutDistance, cut_distance_of
 from sfumato.models.words import ModelWords
 from sfumato.validation import require
 
+TABLES = ("published", "original")
 ROUNDING = 1e-12  # more than all roundings of a distance and of the limit together
 
 
@@ -56,6 +60,8 @@ class TCloseness(PrivacyModel):
         or `"matrix"`.
     costs : for `"matrix"`, the distance of every value (row) from every value (column), in the order of the
         domain: as in `Schema.orders` or the hierarchy, otherwise ascending.
+    compared_with : the table whose distribution counts, `"published"` or `"original"`. They differ where records are
+        suppressed. Anyone can check the first; the second only who has the original, so an audit without it refuses.
 
     References
     ----------
@@ -80,8 +86,8 @@ class TCloseness(PrivacyModel):
     words = ModelWords(
         title="t-closeness",
         level="distance of the farthest group",
-        promise="In {group}, the values of “{sensitive}” are distributed as in the whole table, up to a distance of "
-        "{t} ({distance}).",
+        promise="In {group}, the values of “{sensitive}” are distributed as in the whole {compared_with} table, up to "
+        "a distance of {t} ({distance}).",
         stops="Skewness: learning from a group that a value is far more likely for a person than it is in the whole "
         "table.",
         open="It says nothing about who is in the table, and what the table tells about all people of a kind it also "
@@ -92,11 +98,17 @@ class TCloseness(PrivacyModel):
     sensitive: str
     distance: Literal["equal", "variational", "ordered", "hierarchical", "kl", "matrix"] = "equal"
     costs: Sequence[Sequence[float]] | None = field(default=None, repr=False)
+    compared_with: Literal["published", "original"] = "published"
+
+    _original: ClassVar[tuple[Domain | None, Counts] | None] = None  # of one model, once it is compared to a table
 
     def __post_init__(self) -> None:
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         require_distance(self, self.t, self.distance, self.costs)
         object.__setattr__(self, "costs", as_rows(self.costs))
+        known = self.compared_with in TABLES
+        require(known, self, "compared_with", f"one of {', '.join(TABLES)}", self.compared_with)
+        object.__setattr__(self, "compares_with_table", self.compared_with == "published")
 
     @property
     def limit(self) -> float:
@@ -105,7 +117,39 @@ class TCloseness(PrivacyModel):
 
     def level(self, groups: Groups) -> Levels:
         """Compute the distance of every group from the table, rounded once."""
-        return distances_to_table(self, groups, self.sensitive, self.distance, self.costs)
+        return distances_to_table(self, self._beside_table(groups), self.sensitive, self.distance, self.costs)
+
+    @property
+    def needs_original(self) -> bool:
+        """Whether groups are compared with the original table."""
+        return self.compared_with == "original"
+
+    def compared_to(self, original: Groups) -> Self:
+        """Return the model for groups of a table, given all records of its original as one group."""
+        if not self.needs_original or self._original is not None or self.sensitive not in original.totals:
+            return self
+        model = copy(self)
+        known = original.domains.get(self.sensitive), original.totals[self.sensitive]
+        object.__setattr__(model, "_original", known)
+        return model
+
+    def _beside_table(self, groups: Groups) -> Groups:
+        """Return groups with the totals of the table that they are compared with."""
+        if not self.needs_original:
+            return groups
+        if self._original is None:
+            raise SchemaError(
+                "TCloseness compares with the original table, which is not known here; give the original, or let "
+                'compared_with be "published".'
+            )
+        (domain, totals), own = self._original, groups.domains.get(self.sensitive)
+        alike = domain is own or domain is None or own is None or domain.texts == own.texts
+        if not alike or len(totals) != groups.histograms[self.sensitive].width:
+            raise SchemaError(
+                f"Column {self.sensitive!r} has other values here than in the original table; TCloseness compares "
+                "with the original that the published table was made of."
+            )
+        return replace(groups, totals={**groups.totals, self.sensitive: totals})
 
     def lost_in_parts(self, groups: Groups) -> Counts:
         r"""Bound from below how many records of every group are in parts farther than $t$, however it is split.
@@ -113,6 +157,7 @@ class TCloseness(PrivacyModel):
         The distance $D$ of a group is at most the mean of its parts' distances. Those of valid parts are at most $t$,
         all others at most 1, so at least $|G| (D - t) / (1 - t)$ records are in parts that are not valid.
         """
+        groups = self._beside_table(groups)
         level = self.level(groups)
         least = np.where(level <= self.t, 0, 1)
         if self.t >= 1 or not averages_parts(groups, self.sensitive, self.distance):
@@ -121,5 +166,8 @@ class TCloseness(PrivacyModel):
         return np.maximum(least, np.ceil(groups.sizes * excess / (1 - self.t)).astype(np.int64))
 
     def cut_distance(self, whole: Groups) -> CutDistance | None:
-        """Return the distance as a sum over cuts, if it is one."""
+        """Return the distance from a whole table as a sum over cuts, if it is one and that table is the right one."""
+        right = self._beside_table(whole).totals[self.sensitive]
+        if not np.array_equal(right, whole.totals[self.sensitive]):
+            return None
         return cut_distance_of(self, whole, self.sensitive, self.distance)

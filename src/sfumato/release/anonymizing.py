@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
-from sfumato.release.large.engines import Data, EngineName, Resources, in_memory
+from sfumato.release.large.engines import Data, InMemory, Resources, Where, in_memory
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
@@ -58,12 +58,8 @@ def anonymize(
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
-    engine: Literal["auto", "memory"] = ...,
-    memory: str | None = ...,
-    temporary: str | os.PathLike[str] | None = ...,
-    out: str | os.PathLike[str] | None = ...,
-    replace: bool = ...,
     progress: Progress | bool = ...,
+    **where: Unpack[InMemory],
 ) -> Release: ...
 
 
@@ -80,12 +76,8 @@ def anonymize(
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
-    engine: EngineName = ...,
-    memory: str | None = ...,
-    temporary: str | os.PathLike[str] | None = ...,
-    out: str | os.PathLike[str] | None = ...,
-    replace: bool = ...,
     progress: Progress | bool = ...,
+    **where: Unpack[Where],
 ) -> Release | LargeRelease: ...
 
 
@@ -101,46 +93,26 @@ def anonymize(
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
     language: str = "en",
-    engine: EngineName = "auto",
-    memory: str | None = None,
-    temporary: str | os.PathLike[str] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    replace: bool = False,
     progress: Progress | bool = False,
+    **where: Unpack[Where],
 ) -> Release | LargeRelease:
     """Find, check and record a release of a table that keeps every model.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: the name of a file, of
-        a folder of Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset, a Spark DataFrame.
+    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: the name of a file, a
+        folder of Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset, a Spark DataFrame.
     schema : the role of every attribute.
     models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
-    masking : steps that change or hide single cells before the search; see `sf.masking`.
-    max_suppressed : the share of records that may be suppressed, in [0, 1].
-    seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
-    secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
-        default drawn from the operating system.
-    reading : how the table was read, by the options of `sf.read`; a text file is written by the same conventions.
-    language : of the report and of the page for receivers, `"en"` or `"zh"`.
-    engine : where rows are touched, which does not change the release: `"memory"`, `"duckdb"` or `"spark"`; by default
-        in memory if the table takes at most a quarter of the budget.
-    memory : the budget of the process, such as `"4GB"`; by default half of what is free.
-    temporary : the folder for what does not fit into memory, which holds original values; by default beside `out`.
-    out : the folder to write the release into, which is needed beyond memory.
-    replace : whether an older release there may be replaced.
+    masking, max_suppressed, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
+    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`; by default in memory.
 
     Raises
     ------
     InfeasibleError
         If no release can keep the models, or not without suppressing more.
-
-    Returns
-    -------
-    Release or LargeRelease
-        A `LargeRelease` if another engine than memory made it.
     """
     recipe = Recipe(
         schema=schema,
@@ -153,60 +125,28 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
-    return carry_out(
-        recipe,
-        data,
-        engine=engine,
-        memory=memory,
-        temporary=temporary,
-        out=out,
-        replace=replace,
-        progress=progress,
-    )
+    return carry_out(recipe, data, progress=progress, **where)
 
 
 @overload
 def carry_out(
-    recipe: Recipe,
-    data: Frame,
-    *,
-    engine: Literal["auto", "memory"] = ...,
-    memory: str | None = ...,
-    temporary: str | os.PathLike[str] | None = ...,
-    out: str | os.PathLike[str] | None = ...,
-    replace: bool = ...,
-    progress: Progress | bool = ...,
+    recipe: Recipe, data: Frame, *, progress: Progress | bool = ..., **where: Unpack[InMemory]
 ) -> Release: ...
 
 
 @overload
 def carry_out(
-    recipe: Recipe,
-    data: Data,
-    *,
-    engine: EngineName = ...,
-    memory: str | None = ...,
-    temporary: str | os.PathLike[str] | None = ...,
-    out: str | os.PathLike[str] | None = ...,
-    replace: bool = ...,
-    progress: Progress | bool = ...,
+    recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[Where]
 ) -> Release | LargeRelease: ...
 
 
 def carry_out(
-    recipe: Recipe,
-    data: Data,
-    *,
-    engine: EngineName = "auto",
-    memory: str | None = None,
-    temporary: str | os.PathLike[str] | None = None,
-    out: str | os.PathLike[str] | None = None,
-    replace: bool = False,
-    progress: Progress | bool = False,
+    recipe: Recipe, data: Data, *, progress: Progress | bool = False, **where: Unpack[Where]
 ) -> Release | LargeRelease:
-    """Run a recipe on a table; all else as for `anonymize`."""
-    resources = Resources(engine=engine, memory=memory, temporary=temporary)
-    return carry_out_in(resources, recipe, data, out, replace=replace, progress=progress)
+    """Run a recipe on a table; `data`, `progress` and `where` are those of `anonymize`."""
+    rest: dict[str, Any] = {**where}
+    out, older = rest.pop("out", None), rest.pop("replace", False)
+    return carry_out_in(Resources(**rest), recipe, data, out, replace=older, progress=progress)
 
 
 def carry_out_in(

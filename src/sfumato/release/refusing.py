@@ -12,6 +12,7 @@ from sfumato.exceptions import InfeasibleError, SfumatoError
 from sfumato.judging.audit.audit import check_models
 from sfumato.masking.masking import earlier_steps, mask_source
 from sfumato.models.base import PrivacyModel
+from sfumato.models.requirements import without_implied
 from sfumato.randomness import Stream
 from sfumato.recipe import Recipe
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
@@ -80,17 +81,20 @@ def _found(recipe: Recipe, table: pa.Table) -> Iterator[Refusal]:
         refuse_unfit_masking(recipe)
         refuse_unpublished(recipe)
         source = mask_source(table, earlier_steps(recipe.masking), recipe.schema.quasi, lambda _: Stream())
-        task = coded_task(searched_recipe(recipe), source.table, silent)
+        searched = searched_recipe(recipe)
+        task = coded_task(searched, source.table, silent)
     except SfumatoError as error:
         yield Refusal(error=error)
         return
     understood: list[PrivacyModel] = []
-    for model in (each for each in task.models if _is_among(each, fitting)):
+    for given, model in zip(without_implied(searched.models), task.models, strict=True):
+        if not _is_among(given, fitting):
+            continue
         try:
             refuse_unkept(model, task, recipe.algorithm)
             understood.append(model)
         except SfumatoError as error:
-            yield Refusal(error=error, model=next(at for at, each in enumerate(recipe.models) if each is model))
+            yield Refusal(error=error, model=next(at for at, each in enumerate(recipe.models) if each is given))
             understood += [model] if isinstance(error, InfeasibleError) else []
     try:
         refuse_unsupported(replace(task, models=tuple(understood)), recipe.algorithm)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.publication import SUPPRESSED_TEXT, Proof
+from sfumato.core.publication import SUPPRESSED_TEXT, Bound
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
 from sfumato.masking.masked_table import StepRecord
@@ -39,7 +39,7 @@ class Release(HandedOver):
     recipe: Recipe
     left_out: tuple[str, ...]
     kind: FrameKind
-    proof: Proof | None = None
+    proof: Bound | None = None
     recoding: Recoding | None = None
 
     @property

@@ -19,9 +19,10 @@ def extreme_facts(evidence: Evidence) -> list[dict[str, Any]]:
 
     Intervals that end at the bounds of a hierarchy are half-open or its nodes, and are not counted.
     """
-    coded = evidence.coded
+    if evidence.coded is None:
+        return []
     found = []
-    for column, shown in zip(() if coded is None else coded.quasi, evidence.table.columns, strict=False):
+    for column, shown in zip(evidence.coded.quasi, evidence.table.columns, strict=True):
         domain = column.domain
         if not domain.scale.ordered:
             continue

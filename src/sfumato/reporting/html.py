@@ -49,6 +49,7 @@ def render_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
             (size_text(size, words), size["groups"]["after"], size["records"]["after"]) for size in facts["group_sizes"]
         ],
         "search": facts["searched"] and words.again(facts["searched"]),
+        "engine": words.again(facts["engine"]["told"]) if "engine" in facts else None,
         "measures": telling.measures_told(facts["measures"], words),
         "columns": telling.columns_told(facts, words),
         "step_words": words.under("masking.measures"),

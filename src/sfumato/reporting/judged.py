@@ -187,11 +187,12 @@ def _audit_original(judged: Judged, _: Progress) -> Audit:
     """Judge the original as if it were published; single sensitive cells, which have no buckets there, are left out."""
     evidence, models = judged.evidence, judged.handover.models
     schema = evidence.schema
-    of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
+    of_groups = [model for model in models if set(model.attributes) <= set(schema.sensitive) - set(schema.flags)]
     if not schema.flags:
         return audit_evidence(evidence.raw, of_groups, compare=False)
     shown = evidence.source.select([*schema.quasi, *schema.sensitive])
-    return audit_evidence(Evidence(shown, replace(schema, flags={}), weights=evidence.original_weights), of_groups)
+    unflagged = Evidence(shown, replace(schema, flags={}), weights=evidence.original_weights)
+    return audit_evidence(unflagged.told(of_groups, evidence), of_groups, compare=False)
 
 
 def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:

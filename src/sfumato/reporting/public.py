@@ -122,9 +122,11 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
     return {
         "model": verdict.model.name,
         "sensitive": ", ".join(verdict.model.attributes),
-        "level": plain(verdict.level),
+        # How far groups are from the original would tell of those who were suppressed, so its limit stands for it.
+        "level": plain(verdict.model.limit if verdict.model.needs_original else verdict.level),
         "limit": plain(verdict.model.limit),
         "holds": verdict.holds,
+        **({"needs_original": True} if verdict.model.needs_original else {}),
         **({"parts": [_judged(part) for part in verdict.parts]} if verdict.parts else {}),
     }
 

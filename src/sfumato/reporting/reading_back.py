@@ -38,7 +38,7 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     try:
         shown = read_back(path, excel_safe=excel_safe, conventions=handover.conventions)
         written = Evidence(shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
-        audit = audit_evidence(written, handover.models)
+        audit = audit_evidence(written.told(handover.models, evidence), handover.models, compare=False)
     except SfumatoError as error:
         raise BrokenPromiseError(
             f"The published table could not be judged from its {path.suffix} file, so nothing was written: {error}"

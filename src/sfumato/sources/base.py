@@ -128,6 +128,10 @@ class Source(Protocol):
     def spilled(self) -> int:
         """How many bytes did not fit into memory at once, at most, as far as they were seen."""
 
+    @property
+    def temporary(self) -> Path:
+        """The folder for what does not fit into memory."""
+
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 

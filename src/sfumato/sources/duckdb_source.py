@@ -73,7 +73,7 @@ class DuckDBSource:
             "python_enable_replacements": False,
             "preserve_insertion_order": False,
         }
-        self._memory, self._temporary, self._zones = memory, temporary, zones or {}
+        self._memory, self.temporary, self._zones = memory, temporary, zones or {}
         self._connection = self._duckdb.connect(config=self._settings)
         for name, table in (tables or {}).items():
             self._connection.register(name, table)
@@ -272,7 +272,7 @@ class DuckDBSource:
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
         return DuckDBSource(
-            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self._temporary
+            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self.temporary
         )
 
     def _stream(self, query: str, tell: Told) -> Iterator[pa.RecordBatch]:
@@ -288,7 +288,7 @@ class DuckDBSource:
             while not ended.wait(POLL):
                 done = self._connection.query_progress()
                 tell(max(0.0, min(done / 100, 1.0)))
-                self.spilled = max(self.spilled, size_of(self._temporary))
+                self.spilled = max(self.spilled, size_of(self.temporary))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()

@@ -38,7 +38,7 @@ class Opening:
     async def upload(self, request: Request) -> Response:
         """Take a file as the body of the request, under a name of ours, and open it."""
         name, suffix = table_of(request)
-        place = self._new_place(suffix)
+        place = self._place_for(suffix)
         self._taking = True
         try:
             await take(request, place, self.max_upload, TOO_LARGE)
@@ -48,10 +48,10 @@ class Opening:
 
     async def made_up(self, _: Request) -> Response:
         """Make up a hospital table and open it."""
-        place = self._new_place(".csv")
+        place = self._place_for(".csv")
         return JSONResponse(self.open(str(place), "patients.csv", made_up=True).facts(), 202)
 
-    def _new_place(self, suffix: str) -> Path:
+    def _place_for(self, suffix: str) -> Path:
         """Return a place for the file of another table, beside that of the one that is open; strays are deleted."""
         if self._taking or self.desk.jobs.unfinished:
             raise InvalidParameterError("Something is running; wait for it or cancel it, then open another table.")

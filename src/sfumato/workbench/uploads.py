@@ -55,7 +55,7 @@ async def take(request: Request, path: Path, most: int, go_on: str) -> None:
     go_on : what to do instead if it has more.
     """
     size = 0
-    with _new(path) as file:
+    with _created(path) as file:
         async for part in request.stream():
             size += len(part)
             if size > most:
@@ -67,7 +67,7 @@ async def take(request: Request, path: Path, most: int, go_on: str) -> None:
 
 
 @contextlib.contextmanager
-def _new(path: Path) -> Iterator[IO[bytes]]:
+def _created(path: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that its owner alone can read; after any failure it is gone."""
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)

@@ -32,6 +32,8 @@ WAYS = {
     "rolled up": {"LARGE": 0, "SHRINKS": 1, "EMPTINESS": 1.0},
     "rolled up often": {"LARGE": 0, "SHRINKS": 0.5, "EMPTINESS": 1.0},
     "rolled up and forgotten": {"LARGE": 0, "SHRINKS": 1, "EMPTINESS": 1.0, "STORED": 0},
+    "compiled": {"COMPILED_ROWS": 0},
+    "compiled and rolled up": {"COMPILED_ROWS": 0, "LARGE": 0, "SHRINKS": 1, "EMPTINESS": 1.0},
     "hashed": {"DENSE_LEAST": 0, "DENSE_SHARE": 0},
     "apart": {"PACKED": 1, "LARGEST_KEY": 6},
     "rows": {"WORTHWHILE": 0.0, "LARGE": 2, "SHRINKS": 1, "EMPTINESS": 1.0},

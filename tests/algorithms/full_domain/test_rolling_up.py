@@ -31,6 +31,8 @@ CLOSE = [
     (TCloseness(t=0.25, distance="hierarchical", **S),),
     (TCloseness(t=0.5, **S), KAnonymity(k=2), TCloseness(t=0.25, distance="hierarchical", **S)),
     (TCloseness(t=1, **S), KAnonymity(k=2)),
+    (KAnonymity(k=2), TCloseness(t=0.3, compared_with="original", **S)),
+    (TCloseness(t=0.4, compared_with="original", **S), TCloseness(t=0.3, distance="hierarchical", **S)),
     (TCloseness(t=0, **S),),
 ]
 close_tasks = st.sampled_from(CLOSE).flatmap(any_tasks)

@@ -13,11 +13,16 @@ from clustering_oracle import as_groups, coded_tables
 from drawn_examples import examples
 from sfumato.algorithms.microaggregation.points import candidates_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering import by_tree
+from sfumato.coding.clustering import by_tree as module
+from sfumato.coding.clustering.box_growing import TreeAxes
+from sfumato.coding.clustering.box_tree import BoxTree
+from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.codes import code
+from sfumato.coding.kernels.box_trees import take_row
 from sfumato.hierarchies import Taxonomy
 from sfumato.schema.schema import Schema
 
+ALWAYS = 10**9  # so many records that no tree is built
 SIZES = st.integers(2, 12)
 GAMMAS = st.sampled_from([0.0, 0.2, 1.1, 3.0])
 SCALINGS = st.sampled_from(["deviation", "range"])
@@ -26,22 +31,6 @@ JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer", 
 
 def silent(_done):
     """Show no progress."""
-
-
-@pytest.fixture(scope="module")
-def trees():
-    """Ask trees, however few records there are and however many nodes are visited."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_tree, "TREE_ROWS", 0)
-        patch.setattr(by_tree, "NODES_PER_RECORD", np.inf)
-        yield
-
-
-def looked_at_one_by_one(clustered, *arguments):
-    """Cluster without any tree."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_tree, "TREE_ROWS", 10**9)
-        return clustered(*arguments, silent)
 
 
 @st.composite
@@ -62,24 +51,68 @@ def spaces(draw, most_rows=300):
     return Space.of(code(table, Schema(quasi=quasi, hierarchies=hierarchies, orders=orders)), weights)
 
 
-@pytest.mark.usefixtures("trees")
 @given(coded=coded_tables(most_rows=40), k=SIZES, gamma=GAMMAS, scaling=SCALINGS)
 def test_groups_are_those_of_the_definitions(coded, k, gamma, scaling):
     points = points_of(Space.of(coded), scaling)
-    assert as_groups(by_tree.mdav_labels(points, k, silent)) == oracle.mdav(points, k)
-    found = by_tree.v_mdav_labels(points, k, gamma, silent)
+    assert as_groups(mdav_labels(points, k, silent, trees_from=0)) == oracle.mdav(points, k)
+    found = v_mdav_labels(points, k, gamma, silent, trees_from=0)
     assert (as_groups(found) if found.max() >= 0 else []) == oracle.v_mdav(points, k, gamma)
 
 
-@pytest.mark.usefixtures("trees")
 @given(space=spaces(), k=SIZES, gamma=GAMMAS, scaling=SCALINGS, draw=st.integers(0, 10**6))
 @examples(200)
 def test_groups_are_those_of_looks_at_every_record(space, k, gamma, scaling, draw):
     points, (candidates, _) = points_of(space, scaling), candidates_of(space)
     for clustered, *arguments in (
-        (by_tree.mdav_labels, points, k),
-        (by_tree.v_mdav_labels, points, k, gamma),
-        (by_tree.k_member_labels, candidates, k, draw % len(candidates)),
+        (mdav_labels, points, k),
+        (v_mdav_labels, points, k, gamma),
+        (k_member_labels, candidates, k, draw % len(candidates)),
     ):
-        expected = looked_at_one_by_one(clustered, *arguments)
-        assert np.array_equal(clustered(*arguments, silent), expected)
+        by_tree, by_loop = (clustered(*arguments, silent, trees_from=least) for least in (0, ALWAYS))
+        assert np.array_equal(by_tree, by_loop)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
+def test_outliers_and_crowds_are_grouped_alike_too(scale):
+    rng = np.random.default_rng(3)
+    crowd = rng.normal(size=(2_000, 3)) * scale
+    crowd[:5] *= 1_000
+    crowd[5:400] = crowd[5]
+    table = pa.table({name: crowd[:, at] for at, name in enumerate("xyz")})
+    points = points_of(Space.of(code(table, Schema(quasi=list("xyz")))), "deviation")
+    by_tree, by_loop = (mdav_labels(points, 7, silent, trees_from=least) for least in (0, ALWAYS))
+    assert np.array_equal(by_tree, by_loop)
+
+
+def test_where_questions_are_dear_records_are_looked_at_one_by_one_from_then_on(monkeypatch):
+    monkeypatch.setattr(module, "NODES_PER_CALL", 50)
+    monkeypatch.setattr(module, "NODES_PER_RECORD", 0)
+    rng = np.random.default_rng(4)
+    space = Space.of(code(pa.table({name: rng.normal(size=500) for name in "xyz"}), Schema(quasi=list("xyz"))))
+    points, (candidates, _) = points_of(space, "deviation"), candidates_of(space)
+    for clustered, *arguments in (
+        (mdav_labels, points, 4),
+        (v_mdav_labels, points, 4, 1.1),
+        (k_member_labels, candidates, 4, 9),
+    ):
+        told, expected = [], clustered(*arguments, silent, trees_from=ALWAYS)
+        assert np.array_equal(clustered(*arguments, told.append, trees_from=0), expected)
+        assert 0 < told[0] < 1 / 2
+        assert told == sorted(told)
+
+
+def test_equal_records_are_one_spot_whose_lowest_row_is_taken_first():
+    places = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0]])
+    none = np.zeros(0, dtype=np.int64)
+    tree = BoxTree.of(
+        places,
+        np.full(2, -1),
+        TreeAxes(none, none, none, none, none, np.zeros(0, dtype=np.int32), np.zeros(0)),
+        squared=True,
+    )
+    spots = tree.spot_of
+    assert len(tree.places) == 2
+    assert tree.places[spots].tolist() == places.tolist()
+    assert [take_row(spots[0], tree.spots, tree.nodes) for _ in range(3)] == [0, 2, 3]
+    assert (tree.nodes[4][0, :2].tolist(), tree.nodes[5][0, :2].tolist()) == ([0, 0], [0, 0])
+    assert tree.last_row(int(spots[0])) == 3

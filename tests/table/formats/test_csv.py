@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
+from sfumato.table.formats import csv
 from sfumato.table.formats.csv import read_csv, write_csv
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.frames import canonical, zones_of
@@ -327,3 +328,22 @@ def test_moments_are_written_with_their_zone(tmp_path):
     read = read_csv(tmp_path / "x.csv")
     assert zones_of(read) == {"at": "UTC"}
     assert read["at"].cast(pa.int64()).to_pylist() == [0, 3_600_500_000]
+
+
+FIRST = st.sampled_from(["", " ", "1", " 2", "NA ", " x y ", "  NA", "-3"])
+CELLS = st.lists(st.tuples(FIRST, st.sampled_from(["a", "b ", " ", "NA", ""])), max_size=6)
+
+
+@given(CELLS, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", " ", "\n", "   \n", ",\n"]))
+def test_spaces_around_cells_are_dropped_whether_looked_for_in_cells_or_in_the_file(tmp_path_factory, rows, ends, last):
+    path = tmp_path_factory.mktemp("spaces") / "some.csv"
+    path.write_bytes(("p, q" + ends + "".join(",".join(row) + ends for row in rows) + last).encode())
+    found = []
+    for plain in (csv._plain_columns, lambda *_: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csv, "_plain_columns", plain)
+            try:
+                found.append(read_csv(path).to_pydict())
+            except ReadError as error:
+                found.append(str(error))
+    assert found[0] == found[1]

@@ -15,9 +15,11 @@ from sfumato.algorithms.buckets.assignment import Remainder, evenly
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.coding.grouping import COMPILED_ROWS
 from sfumato.coding.ordering import ascending
+from sfumato.coding.readiness import compiled_for
 
 Ints = npt.NDArray[np.int64]
 Pool = dict[int, list[int]]
+WORTH_WAITING = 500_000  # rows, from which on plain picks take longer than compiling
 NODES_AT_ONCE = 4096  # between two reports of progress
 
 
@@ -101,7 +103,7 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int,
     spare : times the size of a pick; a block leaves less than that to the enclosing block.
     told : is called with the share of the work that is done.
     """
-    compiled = len(values) >= COMPILED_ROWS and l.denominator == 1
+    compiled = l.denominator == 1 and compiled_for(len(values), COMPILED_ROWS, WORTH_WAITING)
     return (_compiled_sets if compiled else _plain_sets)(tree, values, _Picker(k, l, spare), told)
 
 

@@ -21,7 +21,7 @@ from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 
 Mask = npt.NDArray[np.bool_]
 LARGE = 20_000  # combinations from which rolling up pays off
-SHRINKS = 4  # how many times fewer combinations a rolled-up set must have
+SHRINKS = 16  # how many times fewer combinations a rolled-up set must have
 EMPTINESS = 64.0  # the most cells per group expected at first
 STORED = 4  # how many sets as large as the first may be stored
 

@@ -76,6 +76,8 @@ class Rules:
     @classmethod
     def of(cls, task: Task) -> Rules | None:
         """Read the rules of a task; nothing if its models are not of this kind, or its numbers too large."""
+        if task.totals is not None:
+            return None
         whole, cuts = task.whole(), list[CutDistance]()
         for model in task.models:
             if type(model) is KAnonymity:
@@ -97,8 +99,8 @@ class Rules:
         starts = 1 + np.append(0, np.cumsum([len(each.sets) for each in self.cuts]))
         scales = np.array([each.scale for each in self.cuts], dtype=np.int64)
         limits = np.array([each.limit for each in self.cuts], dtype=np.float64)
-        fixed = np.zeros(len(self.cuts), dtype=np.bool_)
-        return self.smallest, limit, starts, scales, limits, fixed
+        once = np.array([each.once for each in self.cuts], dtype=np.bool_)
+        return self.smallest, limit, starts, scales, limits, once
 
 
 class RollingUp:

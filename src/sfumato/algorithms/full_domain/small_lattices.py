@@ -14,6 +14,7 @@ from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
 from sfumato.algorithms.full_domain.recodings import Check, Recodings
 from sfumato.algorithms.full_domain.rolling_up import RollingUp
 from sfumato.algorithms.losses import RecodingLoss
+from sfumato.coding.readiness import compiled_for
 from sfumato.core.progress import Progress
 
 PATIENCE = 3  # failed dives after which the search goes on from the best node
@@ -24,6 +25,7 @@ BLUR = 0.3  # of the border, in the logarithm of cells
 NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
 TELLING = 24  # nodes that a check must decide to be worth more than a compiled walk over them
 ROLLED_UP = 1 << 20  # combinations in all candidates from which a compiled walk pays off
+WORTH_WAITING = 1 << 25  # combinations in all candidates from which compiling first is faster than checks
 SURELY = 1e-9  # how much less than computed a loss may be, more than all roundings together
 
 
@@ -167,8 +169,10 @@ class DenseSearch(Search):
 
     def _walk(self, wanted: npt.NDArray[np.bool_]) -> bool:
         """Judge nodes at once, if loops are compiled for that; losses of solutions are then known up to rounding."""
-        few = np.count_nonzero(wanted) * len(self.recodings.sources[0].combinations) < ROLLED_UP
-        if few or self._rolling_up is None or self._walked[wanted].all():
+        many = int(np.count_nonzero(wanted)) * len(self.recodings.sources[0].combinations)
+        if many < ROLLED_UP or self._rolling_up is None or self._walked[wanted].all():
+            return False
+        if not compiled_for(many, ROLLED_UP, WORTH_WAITING):
             return False
         found = self._rolling_up.walk(wanted, self.deadline)
         judged = found.suppressed >= 0

@@ -110,21 +110,29 @@ def _spread(trees: QuasiTrees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]
 
 
 def gathered(
-    regrouper: Regrouper, trees: QuasiTrees, leaves: Nodes, judge: Judge, progress: Callable[[float], None]
+    regrouper: Regrouper,
+    trees: QuasiTrees,
+    leaves: Nodes,
+    judge: Judge,
+    progress: Callable[[float], None],
+    *,
+    label: Ints | None = None,
 ) -> Ints:
     """Merge rows under the first nodes that enough of them share; return the group of every row.
 
-    Rows that wait until the end become groups of one; all other groups are valid.
+    Rows that have a `label` already stay in their groups, all others have -1. Rows that wait until the end become
+    groups of one; all other groups are valid.
     """
     listed = combinations(trees, leaves, MOST_COMBINATIONS)
     found = visits(trees, listed, max(FEWEST_VISITS, MOST_WORK // len(leaves)))
-    label, groups, begin = np.full(len(leaves), -1, dtype=np.int64), 0, 0
+    label = np.full(len(leaves), -1, dtype=np.int64) if label is None else label.copy()
+    groups, begin = int(label.max()) + 1, 0
     turned = np.ascontiguousarray(leaves.T)
     if judge.size_suffices:
         apart, edge = _apart(listed)
         begin = int(np.searchsorted(found.limit, edge))
         gather = partial(regrouper.gather, turned, found.between(0, begin), label=label, least=judge.least)
-        groups = _gather_parts(gather, leaves[:, apart], label)
+        groups = _gather_parts(gather, leaves[:, apart], label, groups)
     edges = np.linspace(begin, len(found.limit), STAGES + 1).astype(int).tolist()
     for stage in range(STAGES):
         progress(stage / STAGES)
@@ -154,12 +162,14 @@ def _apart(listed: LevelCombinations) -> tuple[npt.NDArray[np.intp], int]:
     return np.flatnonzero(edges == edges.max()), int(edges.max())
 
 
-def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints) -> int:
-    """Collect rows with equal leaves, each part separately: none of the visits merges such leaves."""
-    columns = leaves - leaves.min(axis=0)
+def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints, groups: int) -> int:
+    """Collect waiting rows with equal leaves, each part separately: none of the visits merges other leaves."""
+    waiting = np.flatnonzero(label < 0)
+    if not len(waiting):
+        return groups
+    columns = leaves[waiting] - leaves.min(axis=0)
     parts = group_columns(list(columns.T), (columns.max(axis=0) + 1).tolist())
-    rows = np.split(np.argsort(parts.labels, kind="stable"), np.cumsum(parts.counts)[:-1])
-    groups = 0
+    rows = np.split(waiting[np.argsort(parts.labels, kind="stable")], np.cumsum(parts.counts)[:-1])
     with ThreadPoolExecutor(worker_count()) as pool:
         sizes = pool.map(lambda some: gather(rows=some).finish(0), rows)
         for some, size in zip(rows, sizes, strict=True):

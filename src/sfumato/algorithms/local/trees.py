@@ -12,6 +12,7 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.regrouping.rows import Forest, Ints, Nodes
 from sfumato.core.publication import Recoded
 
+Lookup = tuple[Nodes, Ints, Ints, Ints]
 UNIT = 10**8  # the cost of a cell that may be anything; whole numbers make sums exact in any order
 
 
@@ -64,6 +65,19 @@ class QuasiTrees:
     def forest(self) -> Forest:
         """The arrays that searches work on."""
         return self.first, self.stop, self.parent, self.cost
+
+    @property
+    def lookup(self) -> Lookup:
+        """The node above every leaf on every level, where each level begins, the number of levels, and the costs."""
+        sizes = [len(ladder.levels) * [len(ladder.levels[0])] for ladder in self.ladders]
+        heights = np.array([len(each) for each in sizes])
+        begin = np.cumsum([0, *(size for each in sizes for size in each)])[:-1]
+        start = np.zeros((len(sizes), heights.max()), dtype=np.int64)
+        start[np.arange(heights.max()) < heights[:, None]] = begin
+        nodes = [
+            self.levels[j][h] + each for j, ladder in enumerate(self.ladders) for h, each in enumerate(ladder.levels)
+        ]
+        return np.concatenate(nodes).astype(np.int32), start, heights, self.cost
 
     def recode(self, tree: int, nodes: Nodes) -> Recoded:
         """Publish the label of its node for every group."""

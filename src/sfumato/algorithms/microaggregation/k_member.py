@@ -23,8 +23,9 @@ class KMember(Clustering):
     the height of the lowest common ancestor over the height of a taxonomy, and 0 or 1 for nominal values. The first
     cluster starts with the record farthest from one drawn at random, each later one with the record farthest from the
     previous start. Remaining records join the cluster that loses the least. $k$ is the smallest size that any model
-    allows; clusters that break a model are then merged with ones nearby. The work grows as $n\,m / k$ for $n$ records,
-    $m$ of them distinct, and as $n\,m$ in the worst case. Nothing is suppressed.
+    allows; clusters that break a model are then merged with ones nearby. Nothing is suppressed. Large tables are
+    searched by a tree of boxes, with the same clusters; where it does not help the work grows as $n\,m / k$ for $n$
+    records, $m$ of them distinct, and as $n\,m$ in the worst case.
 
     Parameters
     ----------

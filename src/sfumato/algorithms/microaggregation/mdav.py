@@ -21,8 +21,9 @@ class Mdav(Clustering):
     While at least $3k$ records are free, two groups of $k$ are formed: around the record farthest from the center of
     all free records, and around the one farthest from it. If $2k$ or more are left, one more is formed, and the rest
     is the last group. $k$ is the smallest size that any model allows; without other requirements every group has $k$ to
-    $2k - 1$ records. Groups that break a model are then merged with ones nearby. The work grows as $n^2 / k$ for
-    $n$ records. Nothing is suppressed and nothing is random.
+    $2k - 1$ records. Groups that break a model are then merged with ones nearby. Nothing is suppressed and nothing is
+    random. Large tables are searched by a tree of boxes, with the same groups; with many independent attributes the
+    work grows as $n^2 / k$ for $n$ records.
 
     The squared distance of two records is the weighted sum, over the quasi-identifiers, of squared distances on their
     scales: differences of numbers and ranks, the share of levels of a taxonomy on which two values have different

@@ -25,8 +25,7 @@ class VMdav(Clustering):
     form a group. Up to a size of $2k - 1$ the free record nearest to any member joins if that distance is less than
     $\gamma$ times its distance to the nearest other free record. Remaining records join the group with the nearest
     center. $k$ is the smallest size that any model allows; groups that break a model are then merged with ones nearby.
-    The work grows as $n^2 / k$ for $n$ records. Nothing is suppressed and nothing is random. Distances are those of
-    `Mdav`.
+    Nothing is suppressed and nothing is random. Distances are those of `Mdav`, and so is the work.
 
     Parameters
     ----------

@@ -20,9 +20,10 @@ class BoxTree:
 
     `spots` and `nodes` are described at `sfumato.coding.kernels.box_trees`. `shape` has the number of the taxonomy of
     every axis (-1: a line), whether costs of axes are squared, and the middle of all points. `waiting` is room for
-    questions.
+    questions. `places` are the coordinates of spots by their number (spot by axis).
     """
 
+    places: Floats
     spots: Arrays
     nodes: Arrays
     shape: tuple[Ints, Ints, Floats]
@@ -46,14 +47,14 @@ class BoxTree:
         ends, numbers = np.append(starts[1:], len(places)), np.arange(len(starts))
         chosen = places[order[starts]]
         away = np.where(lines, chosen - shape[2], 0.0)
-        axes = np.vstack([chosen.T, (away * away).sum(axis=1)])
+        axes = np.vstack([chosen.T, (away * away if squared else np.abs(away)).sum(axis=1)])
         spots = axes, ends, ends - starts, order, numbers, numbers.copy(), np.zeros_like(numbers)
         first, last = np.searchsorted(starts, begin), np.searchsorted(starts, end)
         boxes = np.empty((2, len(second), len(axes)))
         nodes = second, above, first, last, boxes[0], boxes[1], np.full(len(second), -1, dtype=np.int64)
         kernel.fit_all(spots, nodes)
         waiting = np.zeros(depth + 2, dtype=np.int64), np.zeros(depth + 2), np.zeros(kernel.LEAF)
-        return cls(spots, nodes, shape, trees, waiting)
+        return cls(chosen, spots, nodes, shape, trees, waiting)
 
     @property
     def spot_of(self) -> Ints:

@@ -1,6 +1,7 @@
 """MDAV, V-MDAV and k-member: by questions to a tree of boxes while these are cheap, otherwise by looks at every record.
 
-Both ways give the same groups, so one can go on where the other stopped.
+Both ways give the same groups, so one can go on where the other stopped. `trees_from` is the number of records (for
+k-member, of distinct ones) from which on a tree is built.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, go_on_growing
-from sfumato.coding.clustering.box_tree import BoxTree
+from sfumato.coding.clustering.box_tree import Arrays, BoxTree
 from sfumato.coding.clustering.points import (
     Floats,
     Ints,
@@ -20,38 +21,41 @@ from sfumato.coding.clustering.points import (
     go_on_with_v_mdav,
 )
 
-TREE_ROWS = 4096  # fewer records are looked at one by one
-NODES_PER_CALL = 1 << 20  # that a compiled loop visits before it can be interrupted
-NODES_PER_RECORD = 0.1  # visited for a group: if more, looks at all records are cheaper
+TREE_ROWS = 10_000  # fewer records are looked at one by one
+GROWTH_TREE_ROWS = 50_000  # as few distinct ones if groups grow record by record
+NODES_PER_CALL = 1 << 18  # that a compiled loop visits before it can be interrupted
+NODES_PER_RECORD = 0.05  # visited for a group: if more, looks at all records are cheaper
 
 
-def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
+def mdav_labels(points: Points, least: int, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
     """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
-    if len(points) >= max(TREE_ROWS, 2 * least):
+    if len(points) >= max(trees_from, 2 * least):
         groups = _mdav_by_tree(points, least, label, tell)
     go_on_with_mdav(points, least, label, groups, tell)
     return label
 
 
-def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
+def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
     """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
     far_first = np.argsort(-PointLoop(points, label, 0).apart(), kind="stable")
-    if len(points) >= max(TREE_ROWS, least):
+    if len(points) >= max(trees_from, least):
         groups = _v_mdav_by_tree(points, least, gamma, far_first, label, tell)
     go_on_with_v_mdav(points, least, gamma, far_first, label, groups, tell)
     return label
 
 
-def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
+def k_member_labels(
+    candidates: GrowthCandidates, least: int, first: int, tell: Tell, *, trees_from: int = GROWTH_TREE_ROWS
+) -> Labels:
     """Grow groups of at least this many records, the first one away from candidate `first`.
 
     Returns the group of every record, with those of the first candidate first.
     """
     records = int(candidates.counts.sum())
     growth = Growth(first, 0, GroupBoxes(candidates, least), np.full(records, -1, dtype=np.int32))
-    if len(candidates) >= TREE_ROWS and records >= least:
+    if len(candidates) >= trees_from and records >= least:
         growth = _grow_by_tree(candidates, least, growth, tell)
     go_on_growing(candidates, least, growth, tell)
     return growth.label
@@ -78,18 +82,26 @@ def _mdav_by_tree(points: Points, least: int, label: Labels, tell: Tell) -> int:
 
     loop = PointLoop(points, label, 0)
     tree, spots = _tree_of(points)
-    far = (
-        np.zeros(len(points), dtype=np.int64),
-        np.zeros(len(points)),
-        np.zeros(len(tree.shape[0])),
-        np.zeros(2, np.int64),
-    )
-    coded = loop.coded, spots, *loop.room[2:]
-    pace, box = _Pace(loop.state, tell), tree.empty_box()
+    coded, box = (loop.coded, spots, *loop.room[2:]), tree.empty_box()
+    pace, far = _Pace(loop.state, tell), None
     while loop.free >= 2 * least and pace.cheap:
+        if far is None or far[4][1] > kernel.READS * far[4][0]:
+            center = np.zeros_like(box[0])
+            kernel.place_center(loop.free, loop.left, coded, center)
+            far = _far_last(tree, center, box)
         asked = tree.arrays, points.by_row, coded, loop.left, box, far, loop.state
         pace.note(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
     return int(loop.state[1])
+
+
+def _far_last(tree: BoxTree, center: Floats, box: Arrays) -> Arrays:
+    """Sort spots that have rows by their distance from a center; also count them, and how many were read."""
+    from sfumato.coding.kernels import tree_clustering as kernel
+
+    apart = np.empty(len(tree.places))
+    kernel.measure_spots(center, tree.places, tree.arrays, box, apart)
+    order = np.argsort(apart, kind="stable")[np.count_nonzero(apart < 0) :]
+    return order, apart[order], tree.places[order], center, np.array([len(order), 0], dtype=np.int64)
 
 
 def _v_mdav_by_tree(points: Points, least: int, gamma: float, far_first: Ints, label: Labels, tell: Tell) -> int:

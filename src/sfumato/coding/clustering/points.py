@@ -86,7 +86,6 @@ class PointLoop:
             np.zeros(len(points.codes), dtype=np.int32),
         )
         self.state = np.array([len(rows), groups, 0], dtype=np.int64)
-        self.label = label
 
     @property
     def free(self) -> int:
@@ -107,10 +106,11 @@ def go_on_with_mdav(points: Points, least: int, label: Labels, groups: int, tell
     from sfumato.coding.kernels import clustering as kernel
 
     loop = PointLoop(points, label, groups)
-    while loop.free:
+    while loop.free >= 2 * least:
         tell(1 - loop.free / len(points))
         rounds = _rounds(points, loop.free, 3)
-        kernel.mdav(loop.points, loop.coded, loop.order, loop.left, loop.room, loop.state, least, rounds, loop.label)
+        kernel.mdav(loop.points, loop.coded, loop.order, loop.left, loop.room, loop.state, least, rounds, label)
+    label[label < 0] = loop.state[1]
 
 
 def go_on_with_v_mdav(
@@ -134,7 +134,7 @@ def go_on_with_v_mdav(
             float(gamma),
             far_first,
             rounds,
-            loop.label,
+            label,
         )
 
 

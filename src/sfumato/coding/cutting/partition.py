@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.grouping import COMPILED_ROWS
+from sfumato.coding.readiness import WORTH_WAITING, compiled_for
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -138,7 +139,8 @@ def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
 
     If the records are one of many parts of a table, compiling pays off for fewer of them.
     """
-    if records >= (COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS):
+    least = COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS
+    if compiled_for(records, least, least if one_of_many else WORTH_WAITING):
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
         return CompiledCutter()

@@ -52,6 +52,30 @@ def widest_axis(places: Array, order: Array, first: int, last: int, shape: Array
 
 
 @compiled
+def middle_value(values: Array) -> float:
+    """Find the value that half of all values lie below if they were sorted; values change places."""
+    wanted, first, last = len(values) // 2, 0, len(values) - 1
+    while first < last:
+        pivot, left, right = values[(first + last) // 2], first, last
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if wanted <= right:
+            last = right
+        elif wanted >= left:
+            first = left
+        else:
+            break
+    return float(values[wanted])
+
+
+@compiled
 def part(places: Array, order: Array, first: int, last: int, axis: int, room: Arrays) -> int:
     """Cut points at the median of an axis, equal ones never apart, and return where the second part begins.
 
@@ -61,7 +85,7 @@ def part(places: Array, order: Array, first: int, last: int, axis: int, room: Ar
     count = last - first
     for i in range(count):
         values[i] = places[order[first + i], axis]
-    middle = np.partition(values[:count], count // 2)[count // 2]
+    middle = middle_value(values[:count])
     below = upto = 0
     for i in range(count):
         below += values[i] < middle
@@ -70,13 +94,15 @@ def part(places: Array, order: Array, first: int, last: int, axis: int, room: Ar
     kept, moved = first, 0
     for i in range(count):
         point = order[first + i]
-        if values[i] < middle or (not strict and values[i] == middle):
+        here = places[point, axis]
+        if here < middle or (not strict and here == middle):
             order[kept] = point
             kept += 1
         else:
             later[moved] = point
             moved += 1
-    order[kept:last] = later[:moved]
+    for i in range(moved):
+        order[kept + i] = later[i]
     return kept
 
 
@@ -167,7 +193,8 @@ def fit_all(spots: Arrays, nodes: Arrays) -> None:
     """Fit all boxes, and write to which leaf every place belongs."""
     for node in range(len(nodes[0]) - 1, -1, -1):
         if nodes[0][node] == 0:
-            spots[6][nodes[2][node] : nodes[3][node]] = node
+            for place in range(nodes[2][node], nodes[3][node]):
+                spots[6][place] = node
         find_lowest(node, spots, nodes)
         fit_box(node, spots[0], nodes)
 
@@ -219,7 +246,8 @@ def measure_leaf(
     low, high, _, prices = box
     begin, count = nodes[2][node], nodes[3][node] - nodes[2][node]
     squared = shape[1][0] > 0
-    out[:count] = 0.0
+    for i in range(count):
+        out[i] = 0.0
     for j in range(len(low)):
         line, tree, least, most = spots[0][j, begin:], shape[0][j], low[j], high[j]
         if tree >= 0:
@@ -235,18 +263,12 @@ def measure_leaf(
 
 
 @compiled
-def cost_of(
-    place: int,
-    spots: Arrays,
-    box: Arrays,
-    shape: Arrays,
-    first: Array,
-) -> float:
-    """Compute the cost of a box with the spot at a place in it, as `measure_leaf` does."""
+def cost_of(places: Array, box: Arrays, shape: Arrays, first: Array) -> float:
+    """Compute the cost of a box with a point in it, as `measure_leaf` does."""
     low, high, _, prices = box
     squared, total = shape[1][0] > 0, 0.0
     for j in range(len(low)):
-        here, tree = spots[0][j, place], shape[0][j]
+        here, tree = places[j], shape[0][j]
         if tree < 0:
             wide = max(high[j], here) - min(low[j], here)
             total += wide * wide if squared else wide
@@ -277,27 +299,27 @@ def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Arra
 
 @compiled
 def most_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
-    """Bound from above what a box costs with any spot of a node in it; below all costs if there is none.
+    """Bound from above how far any spot of a node is from a point; below all costs if there is none.
 
-    A squared distance of points p and s is |p - c|^2 + |c - s|^2 + 2 (p - c)(c - s), whatever c is. The last axis of a
-    node has the largest |p - c|^2 in it, and the product is largest at a corner.
+    There are two bounds: to the corners of the box, and by way of the middle m of all points. The last axis of a node
+    has the largest distance of any of its spots p from m. On an axis, (p - s)^2 is larger than (p - m)^2 by
+    (m - s)^2 + 2 (p - m)(m - s), and |p - s| is larger than |p - m| by at most as much as at the end away from s.
     """
     if nodes[6][node] == NOTHING:
         return -np.inf
-    low, high, _, prices = box
-    squared, total, coded, away, along = shape[1][0] > 0, 0.0, 0.0, 0.0, 0.0
-    for j in range(len(low)):
+    point, prices = box[0], box[3]
+    squared, total, more, terms = shape[1][0] > 0, 0.0, 0.0, nodes[5][node, len(point)]
+    for j in range(len(point)):
         least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
         if tree >= 0:
             cost = max(prices[first[tree] + int(least)], prices[first[tree] + int(most)])
-            total, coded = total + cost, coded + cost
+            total, more, terms = total + cost, more + cost, terms + cost
             continue
-        wide = max(max(high[j], most) - min(low[j], most), max(high[j], least) - min(low[j], least))
-        total += wide * wide if squared else wide
-        back = shape[2][j] - low[j]
-        away += back * back
-        along += max((least - shape[2][j]) * back, (most - shape[2][j]) * back)
-    if not squared:
-        return total
-    around = nodes[5][node, len(low)] + away + coded
-    return float(min(total, around + 2 * along + ROUNDING * around))
+        wide = max(abs(most - point[j]), abs(least - point[j]))
+        back = shape[2][j] - point[j]
+        far = (most if back > 0 else least) - shape[2][j]
+        if squared:
+            total, more, terms = total + wide * wide, more + back * (back + 2 * far), terms + back * back
+        else:
+            total, more, terms = total + wide, more + abs(far + back) - abs(far), terms + abs(back)
+    return float(min(total, nodes[5][node, len(point)] + more + ROUNDING * terms))

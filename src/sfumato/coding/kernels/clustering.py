@@ -213,16 +213,14 @@ def mdav(
     """Form groups around the point farthest from the center and around the point farthest from that one, in turn.
 
     A seed has the lowest number among points equal to it, so it is always one of its own nearest ones.
-    `state` has the number of free points and of groups. Nothing is left to do once no point is free.
+    `state` has the number of free points and of groups. Points that are left when no two groups can be formed have the
+    label -1.
     """
     distance, rows, here, mine = room
     query, found = (here, mine), np.empty(least, dtype=np.int64)
     for _ in range(rounds):
         free, group = state[0], state[1]
         if free < 2 * least:
-            for place in range(free):
-                label[order[0][place]] = group
-            state[0], state[1] = 0, group + (free > 0)
             return
         find_center(left[0], left[1], free, coded, query)
         measure(points, coded, free, query, rows, distance)

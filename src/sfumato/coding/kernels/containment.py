@@ -21,7 +21,7 @@ def best_cut(
 
     Points below the code go left. Boxes go to every side that they reach into. The axis is -1 where no cut pays.
     """
-    first, last, begin, end = node
+    first, last, begin, end = node[0], node[1], node[2], node[3]
     point_step, box_step = (last - first) // SAMPLE + 1, (end - begin) // SAMPLE + 1
     best, axis, threshold = LEAST_GAIN, -1, 0
     for j in range(points.shape[0]):
@@ -31,14 +31,18 @@ def best_cut(
         if least == greatest:
             continue
         width = int(greatest) - int(least) + 1
-        tally[:] = 0
+        for k in range(BINS + 1):
+            tally[0, k], tally[1, k], tally[2, k] = 0, 0, 0
         for i in range(first, last, point_step):
             tally[0, (int(points[j, order[i]]) - least) * BINS // width] += 1
         for i in range(begin, end, box_step):
             box = buffer[i]
             tally[1, min(max((int(low[box, j]) - least) * BINS // width, 0), BINS)] += 1
             tally[2, min(max((int(high[box, j]) - least) * BINS // width, -1), BINS - 1) + 1] += 1
-        all_points, all_boxes = tally[0].sum(), tally[1].sum()
+        all_points, all_boxes = 0, 0
+        for k in range(BINS + 1):
+            all_points += tally[0, k]
+            all_boxes += tally[1, k]
         left, reach_left, behind = 0, 0, tally[2, 0]
         for k in range(1, BINS):
             left += tally[0, k - 1]
@@ -53,11 +57,17 @@ def best_cut(
 
 
 @compiled
+def put(stack: Array, depth: int, first: int, last: int, begin: int, end: int) -> None:
+    """Write down a node."""
+    stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = first, last, begin, end
+
+
+@compiled
 def split(
     points: Array, order: Array, low: Array, high: Array, buffer: Array, stack: Array, depth: int, axis: int, code: int
 ) -> int:
     """Cut the node at a depth in two, which take its place and the next one; return the depth after them."""
-    first, last, begin, end = stack[depth]
+    first, last, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
     middle, behind = first, last
     while middle < behind:
         if points[axis, order[middle]] < code:
@@ -75,8 +85,8 @@ def split(
         if low[buffer[i], axis] < code:
             buffer[left] = buffer[i]
             left += 1
-    stack[depth] = middle, last, end, right
-    stack[depth + 1] = first, middle, right, left
+    put(stack, depth, middle, last, end, right)
+    put(stack, depth + 1, first, middle, right, left)
     return depth + 2
 
 
@@ -90,7 +100,7 @@ def next_leaf(
     """
     while depth > 0:
         depth -= 1
-        first, last, begin, end = stack[depth]
+        first, last, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         if first == last or begin == end:
             continue
         if (last - first) * (end - begin) <= LEAF_PAIRS or depth + 2 > len(stack):
@@ -100,7 +110,8 @@ def next_leaf(
             return depth, buffer
         if end + 2 * (end - begin) > len(buffer):
             grown = np.empty(2 * (end + 2 * (end - begin)), dtype=buffer.dtype)
-            grown[:end] = buffer[:end]
+            for i in range(end):
+                grown[i] = buffer[i]
             buffer = grown
         depth = split(points, order, low, high, buffer, stack, depth, axis, code)
     return -1, buffer
@@ -109,13 +120,15 @@ def next_leaf(
 @compiled
 def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
     """Lay out a walk over runs of points and of boxes: order of points, list of boxes, stack, tallies."""
-    order = np.arange(points[0], points[1])
-    count = boxes[1] - boxes[0]
-    buffer = np.empty(4 * count + 1, dtype=np.int64)
-    buffer[:count] = np.arange(boxes[0], boxes[1])
-    stack = np.zeros((DEPTH, 4), dtype=np.int64)
-    stack[0] = 0, len(order), 0, count
-    return order, buffer, stack, np.zeros((3, BINS + 1), dtype=np.int64)
+    many, count = points[1] - points[0], boxes[1] - boxes[0]
+    order, buffer = np.empty(many, dtype=np.int64), np.empty(4 * count + 1, dtype=np.int64)
+    for i in range(many):
+        order[i] = points[0] + i
+    for i in range(count):
+        buffer[i] = boxes[0] + i
+    stack = np.empty((DEPTH, 4), dtype=np.int64)
+    put(stack, 0, 0, many, 0, count)
+    return order, buffer, stack, np.empty((3, BINS + 1), dtype=np.int64)
 
 
 @compiled
@@ -160,7 +173,7 @@ def add_boxes(
     order, buffer, stack, tally = root((first, last), (0, len(sizes)))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
-        start, stop, begin, end = stack[depth]
+        start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         for i in range(start, stop):
             point = order[i]
             for b in range(begin, end):
@@ -188,7 +201,7 @@ def weigh_boxes(
     order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
-        start, stop, begin, end = stack[depth]
+        start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         for b in range(begin, end):
             box = buffer[b]
             for i in range(start, stop):
@@ -206,16 +219,17 @@ def list_pairs(points: Array, boxes: tuple[Array, Array, Array, Array], first: i
     order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
-        start, stop, begin, end = stack[depth]
+        start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         if count + (stop - start) * (end - begin) > len(found):
             more = np.empty((2 * (count + (stop - start) * (end - begin)), 2), dtype=np.int64)
-            more[:count] = found[:count]
+            for i in range(count):
+                more[i, 0], more[i, 1] = found[i, 0], found[i, 1]
             found = more
         for i in range(start, stop):
             for b in range(begin, end):
                 box = buffer[b]
                 if contains(order[i], points, low[box], high[box], member_rows[box], members):
-                    found[count] = order[i], box
+                    found[count, 0], found[count, 1] = order[i], box
                     count += 1
         depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
     return found[:count]

@@ -88,11 +88,28 @@ def order_ways(
 
 
 @compiled
+def sort_codes(codes: Array, counts: Array, length: int) -> None:
+    """Sort codes with their counts, by insertion over ever smaller distances: next to nothing to compile."""
+    gap = 1
+    while gap < length // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for place in range(gap, length):
+            code, count, at = codes[place], counts[place], place
+            while at >= gap and codes[at - gap] > code:
+                codes[at], counts[at] = codes[at - gap], counts[at - gap]
+                at -= gap
+            codes[at], counts[at] = code, count
+        gap //= 3
+
+
+@compiled
 def count_codes(column: Array, weight: Array, low: int, high: int, scratch: Array, codes: Array, counts: Array) -> int:
     """Sum the weights of every code from low to high that occurs, ascending; return how many there are."""
     rows, found = len(column), 0
     if high - low < 16 * rows + 1024:
-        scratch[low : high + 1] = 0
+        for code in range(low, high + 1):
+            scratch[code] = 0
         for i in range(rows):
             scratch[column[i]] += weight[i]
         for code in range(low, high + 1):
@@ -100,13 +117,18 @@ def count_codes(column: Array, weight: Array, low: int, high: int, scratch: Arra
                 codes[found], counts[found] = code, scratch[code]
                 found += 1
         return found
-    for i in np.argsort(column):
-        if column[i] > high:
-            break
-        if found == 0 or codes[found - 1] != column[i]:
-            codes[found], counts[found] = column[i], 0
+    known = 0
+    for i in range(rows):
+        if column[i] <= high:
+            codes[known], counts[known] = column[i], weight[i]
+            known += 1
+    sort_codes(codes, counts, known)
+    for place in range(known):
+        code, count = codes[place], counts[place]
+        if found == 0 or codes[found - 1] != code:
+            codes[found], counts[found] = code, 0
             found += 1
-        counts[found - 1] += weight[i]
+        counts[found - 1] += count
     return found
 
 
@@ -162,6 +184,15 @@ def cut_on(
 
 
 @compiled
+def codes_of(leaves: Array) -> Array:
+    """Return all codes of the axis that has most, which is also what parts every code from all others."""
+    most = 1
+    for j in range(len(leaves)):
+        most = max(most, leaves[j] + 1)
+    return np.arange(most).astype(np.int32)
+
+
+@compiled
 def propose(
     codes: Array,
     weight: Array,
@@ -182,13 +213,15 @@ def propose(
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     ways = 2 * len(leaves)
     width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
-    most = leaves.max() + 1
+    apart = codes_of(leaves)
+    most = len(apart)
     room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    apart = np.arange(most, dtype=np.int32)
     for q in range(first, last):
         segment = segments[q]
         start, stop = offsets[segment], offsets[segment + 1]
-        rank, total = first_rank[q], weight[start:stop].sum()
+        rank, total = first_rank[q], 0
+        for i in range(start, stop):
+            total += weight[i]
         cut_axis[q], cut_total[q] = -1, total
         if total < 2 * smallest:
             cut_rank[q] = ways
@@ -255,7 +288,10 @@ def sides(
 def count_left(left: Array, starts: Array, stops: Array, first: int, last: int, counts: Array) -> None:
     """Count the records of the pieces first..last that go left."""
     for piece in range(first, last):
-        counts[piece] = left[starts[piece] : stops[piece]].sum()
+        count = 0
+        for i in range(starts[piece], stops[piece]):
+            count += left[i]
+        counts[piece] = count
 
 
 @compiled

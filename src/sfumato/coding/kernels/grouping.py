@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.coding.grouping import MIX, PART_BITS, PART_SHIFT
 from sfumato.coding.kernels.compiling import Array, compiled
-
-MIX = np.uint64(0x9E3779B97F4A7C15)
-PART_BITS = 56  # parts are the bits above, slots the bits just below: high bits depend on the whole key
-PART_SHIFT = np.uint64(PART_BITS)
 
 
 @compiled

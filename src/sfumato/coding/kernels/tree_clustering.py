@@ -41,21 +41,14 @@ def take_rows(
 
 
 @compiled
-def sort_from(center: Array, tree: Any, box: Arrays, far: Arrays) -> None:
-    """Sort the spots that have rows by their distance from a center."""
+def measure_spots(center: Array, places: Array, tree: Any, box: Arrays, out: Array) -> None:
+    """Compute the distance of every spot from a center; it is negative where no row is left."""
     spots, _, shape, trees, _ = tree
-    order, apart, early, ends = far
     aim(center, box, shape, trees)
-    early[:] = center
-    count = 0
-    for place in range(len(spots[2])):
-        if spots[2][place] > 0:
-            order[count] = spots[4][place]
-            apart[count] = np.sqrt(cost_of(place, spots, box, shape, trees[3]))
-            count += 1
-    sorting = np.argsort(apart[:count])
-    order[:count], apart[:count] = order[:count][sorting], apart[:count][sorting]
-    ends[0], ends[1] = count, 0
+    for spot in range(len(out)):
+        out[spot] = -1.0
+        if spots[2][spots[5][spot]] > 0:
+            out[spot] = np.sqrt(cost_of(places[spot], box, shape, trees[3]))
 
 
 @compiled
@@ -78,24 +71,21 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
     No spot is farther from the center than from the early one plus the way between the two, so most are not read.
     """
     spots, _, shape, trees, _ = tree
-    order, apart, early, ends = far
-    if ends[0] == 0 or ends[1] > READS * ends[0]:
-        sort_from(center, tree, box, far)
+    order, apart, places, early, ends = far
     way = drift(center, early, shape, trees)
     aim(center, box, shape, trees)
     while spots[2][spots[5][order[ends[0] - 1]]] == 0:
         ends[0] -= 1
     best, most, row = -1, -1.0, 0
     for at in range(ends[0] - 1, -1, -1):
-        if (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
+        if best >= 0 and (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
             break
         ends[1] += 1
-        place = spots[5][order[at]]
-        if spots[2][place] == 0:
-            continue
-        cost, number = cost_of(place, spots, box, shape, trees[3]), lowest_row(place, spots)
-        if cost > most or (cost == most and number < row):
-            best, most, row = order[at], cost, number
+        cost, place = cost_of(places[at], box, shape, trees[3]), spots[5][order[at]]
+        if cost >= most and spots[2][place] > 0:
+            number = lowest_row(place, spots)
+            if cost > most or number < row:
+                best, most, row = order[at], cost, number
     return best
 
 
@@ -104,7 +94,8 @@ def place_center(free: int, left: Arrays, coded: Any, center: Array) -> None:
     """Find the center of all free rows, as coordinates: means, positions of ranks, and codes of leaves."""
     axes, spots, lines, codes = coded
     find_center(left[0], left[1], free, axes, (lines, codes))
-    center[: len(lines)] = lines
+    for j in range(len(lines)):
+        center[j] = lines[j]
     for j in range(len(codes)):
         center[len(lines) + j] = spots[axes[3][j] + codes[j]]
 
@@ -122,16 +113,20 @@ def mdav_by_tree(
     work: int,
     label: Array,
 ) -> int:
-    """Form groups as `sfumato.coding.kernels.clustering.mdav` does, until a number of nodes was visited; return it."""
+    """Form groups as `sfumato.coding.kernels.clustering.mdav` does, until a number of nodes was visited; return it.
+
+    It ends earlier if so many records were read that sorting them by their distance from the center again saves work.
+    """
     spots, _, shape, trees, _ = tree
     center = np.empty(len(box[0]))
     found = np.empty(least), np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
     done = 0
-    while done < work and state[0] >= 2 * least:
+    ends = far[4]
+    while done < work and state[0] >= 2 * least and ends[1] <= READS * ends[0]:
         place_center(state[0], left, coded, center)
-        before = far[3][1]
+        done -= ends[1]
         seed = farthest_from_center(center, tree, box, far)
-        done += max(0, far[3][1] - before)
+        done += ends[1]
         for turn in range(2 if state[0] >= 3 * least else 1):
             aim(spots[0][:, spots[5][seed]], box, shape, trees)
             have, visited = nearest_rows(tree, box, 0, found)
@@ -182,7 +177,8 @@ def v_mdav_by_tree(
             state[2] += 1
         aim(spots[0][:, spots[5][far_first[1][far_first[0][state[2]]]]], box, shape, trees)
         have, visited = nearest_rows(tree, box, 0, found)
-        members[:have] = found[2]
+        for at in range(have):
+            members[at] = found[2][at]
         take_rows(state[1], have, found, tree, points, left, label)
         size, free, done = have, state[0] - have, done + visited
         while size < 2 * least - 1 and free > 0:

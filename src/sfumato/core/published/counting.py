@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.codes import CodedColumn, CodedTable, code_column
 from sfumato.coding.grouping import COMPILED_ROWS, group_columns
 from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
+from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -50,6 +51,14 @@ def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, tota
     if totals is not None:
         whole = dict(totals.counts)
     return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
+
+
+def count_original(original: CodedTable, shown: pa.Table, schema: Schema) -> Groups:
+    """Count the sensitive values of all records of an original as one group, missing ones as in its published table."""
+    starred = any(without_stars(shown[name])[1] for name in schema.sensitive)
+    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
+    columns = [column for column in original.sensitive if column.name in schema.sensitive]
+    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, missing, weights=original.weights)
 
 
 def _coded(shown: pa.Table, schema: Schema) -> tuple[list[CodedColumn], Missing]:
@@ -98,7 +107,7 @@ def expected_counts(
     records = len(group) if weights is None else int(weights.sum())
     scale, sizes_of = lcm(*np.unique(sizes[sizes > 0]).tolist()), np.repeat(sizes, np.diff(offsets))
     fits = scale * records * int(sizes.max()) < LARGEST_COUNT
-    if fits and weights is None and len(group) >= COMPILED_ROWS:
+    if fits and weights is None and compiled_for(len(group), COMPILED_ROWS):
         mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
         return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
     rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)

@@ -184,6 +184,11 @@ class PublishedTable:
         columns = tuple(column for column in self.columns if column.name in names)
         return self._of(columns, self.cases, self.weights)
 
+    def take(self, rows: npt.NDArray[np.intp]) -> PublishedTable:
+        """Keep some rows."""
+        columns = tuple(replace(column, codes=column.codes[rows]) for column in self.columns)
+        return self._of(columns, len(rows), None if self.weights is None else self.weights[rows])
+
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
         """One record of every group."""

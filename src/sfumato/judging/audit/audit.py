@@ -80,12 +80,12 @@ class Audit:
     def judge(self, model: PrivacyModel) -> Verdict:
         """Judge one more model on the same table."""
         check_models([model], self.counts.schema)
-        return judge(model, *self.counts.of(model))
+        return judge(self.counts.compared(model), *self.counts.of(model))
 
     def per_group(self, model: PrivacyModel) -> pa.Table:
         """Return size, level, margin and verdict of every group, worst first; no cell values."""
         check_models([model], self.counts.schema)
-        seen, own = self.counts.of(model)
+        model, (seen, own) = self.counts.compared(model), self.counts.of(model)
         level = model.level(seen)
         margin = model.margin(level)
         order = np.argsort(margin, kind="stable")
@@ -104,7 +104,7 @@ class Audit:
         Where rows of the table stand for several records, these rows are numbered, not the records.
         """
         check_models([model], self.counts.schema)
-        broken = ~model.kept_by(self.counts.of(model)[0])
+        broken = ~self.counts.compared(model).kept_by(self.counts.of(model)[0])
         return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
 
     def _hint(self, model: str, sensitive: str | None) -> str:
@@ -234,7 +234,7 @@ def audit_evidence(
         compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
-        verdicts=tuple(judge(model, *counts.of(model)) for model in models),
+        verdicts=tuple(judge(counts.compared(model), *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
         records=judged.records,
         sizes=judged.table.grouped.counts,
@@ -248,8 +248,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        counted = evidence.published_groups
-        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals)
+        counted, original = evidence.published_groups, evidence.coded
+        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals, original=original)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < evidence.records:
@@ -259,7 +259,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
         )
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
-    return Counts(PublishedTable.read(shown, schema, domains, weights=evidence.weights), shown, schema, coded)
+    table = PublishedTable.read(shown, schema, domains, weights=evidence.weights)
+    return Counts(table, shown, schema, coded, original=evidence.coded)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
@@ -300,6 +301,11 @@ def _refuse_other(model: PrivacyModel, names: Sequence[str], schema: Schema, rol
 def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
     """Refuse models of flagged cells that require more than valid buckets."""
     names = [name for name in model.attributes if name in schema.flags]
+    if names and model.needs_original:
+        raise SchemaError(
+            f"{type(model).__name__} judges {names[0]!r}, whose flagged cells are published in buckets, and cannot "
+            'compare these with the original table; let compared_with be "published".'
+        )
     if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
         raise SchemaError(
             f"{type(model).__name__} judges {names[0]!r} with other attributes, but its flagged cells are judged "

@@ -14,7 +14,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
-from sfumato.core.published.counting import count_groups
+from sfumato.core.published.counting import count_groups, count_original
 from sfumato.core.published.table import PublishedTable
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import SchemaError
@@ -37,7 +37,8 @@ class Counts:
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
     knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
     are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
-    larger one, `totals` are the sensitive values of that.
+    larger one, `totals` are the sensitive values of that. `original` are the coded records that it was made of, if they
+    are known.
     """
 
     table: PublishedTable
@@ -47,6 +48,7 @@ class Counts:
     whole: Groups | None = None
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     totals: Totals | None = None
+    original: CodedTable | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -58,7 +60,22 @@ class Counts:
         scope = tuple(sorted(model.scope))
         if scope not in self._known:
             self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
-        return self._known[scope]
+        seen, own = self._known[scope]
+        if model.needs_original and self.original is not None:
+            domains = {column.name: column.domain for column in self.original.sensitive}
+            return seen.numbered_as(domains), own.numbered_as(domains)
+        return seen, own
+
+    def compared(self, model: PrivacyModel) -> PrivacyModel:
+        """Return a model that can judge the groups: one that compares with the original gets to know its values."""
+        if not model.needs_original:
+            return model
+        if self.original is None:
+            raise SchemaError(
+                f"{type(model).__name__} compares with the original table, which only its owner has; give original=, "
+                'or let compared_with be "published".'
+            )
+        return model.compared_to(count_original(self.original, self.shown, self.schema))
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
         """Return the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk.attackers import (
     DEFAULT_THRESHOLD,
     AttackerRisk,
@@ -79,7 +80,7 @@ class Risk:
     individual : the risk of single records; without a population, the table stands in for it.
     special_uniques : records that few attributes single out.
     separations : how well subsets of the quasi-identifiers distinguish records, the best first.
-    riskiest : records at highest risk, as row numbers counted from 0.
+    riskiest : records at highest risk, as row numbers counted from 0; none where rows stand for several records.
     record_risks : the prosecutor's risk for every row of the table; 0 for a suppressed one.
     subject : what was assessed.
     """
@@ -204,6 +205,21 @@ def assess_risk(
     return _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
 
 
+def risk_of(
+    evidence: Evidence, *, population: int | None = None, threshold: float = DEFAULT_THRESHOLD, max_subset: int = 3
+) -> Risk:
+    """Assess the risk of evidence that others judge, too, also if its rows stand for several records each.
+
+    See `assess_risk` for the parameters.
+    """
+    least_size(threshold)
+    check_largest(max_subset)
+    table, schema = evidence.published, evidence.schema
+    groups = RecordGroups.read(table, schema, weights=evidence.weights)
+    known = _population(table, groups, schema, population, None)
+    return _assessed(Assessed(groups, table, schema), known, None, threshold, max_subset)
+
+
 def _assessed(
     subject: Assessed,
     known: Population | None,
@@ -232,7 +248,7 @@ def _assessed(
         individual=_individual(groups, known, households, threshold),
         special_uniques=special,
         separations=separations(groups, max_subset),
-        riskiest=_riskiest(groups, special),
+        riskiest=_riskiest(groups, special) if groups.weights is None else (),
         record_risks=_by_row(groups, subject.table.num_rows),
         subject=subject,
     )
@@ -277,13 +293,13 @@ def _individual(
         by_group = 1 / groups.candidates
     else:
         by_group = 1 / known.sizes if known.counted else individual_risk(groups.sizes, known.sizes)
-    risks = by_group[groups.grouped.labels]
-    shared = None if households is None else household_risk(risks, households)
+    shared = None if households is None else household_risk(by_group[groups.grouped.labels], households)
+    expected = float((by_group * groups.sizes).sum())
     return IndividualRisk(
-        expected=float(risks.sum()),
-        highest=float(risks.max()),
-        average=float(risks.mean()),
-        records_above=int(np.count_nonzero(risks > threshold)),
+        expected=expected,
+        highest=float(by_group.max()),
+        average=expected / groups.records,
+        records_above=int(groups.sizes[by_group > threshold].sum()),
         household_highest=None if shared is None else float(shared.max()),
         household_average=None if shared is None else float(shared.mean()),
     )

@@ -28,4 +28,9 @@ def judge(risk: Risk, preset: str) -> Judgment:
     if preset not in PRESETS:
         hint = did_you_mean(preset, PRESETS) or f"; choose one of {', '.join(PRESETS)}."
         raise InvalidParameterError(f"There is no preset {preset!r}{hint}")
+    if risk.subject.groups.weights is not None and preset != "ema":
+        raise InvalidParameterError(
+            f"{preset} looks at the cells of single records, but these rows stand for several each; judge by ema, or "
+            "give every record a row of its own."
+        )
     return PRESETS[preset](risk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -34,7 +34,7 @@ class RecordGroups:
     """The records of one table in groups of equal cells.
 
     `rows` are the row numbers of the records in the table, counted from 0. Records whose quasi-identifiers are all
-    `*` are suppressed: they are counted but belong to no group.
+    `*` are suppressed: they are counted but belong to no group. With `weights`, a row stands for as many records.
     """
 
     columns: tuple[PublishedColumn, ...]
@@ -42,9 +42,12 @@ class RecordGroups:
     rows: npt.NDArray[np.intp]
     suppressed: int
     missing: Missing
+    weights: Counts | None = None
 
     @classmethod
-    def read(cls, table: pa.Table, schema: Schema, *, what: str = "table") -> RecordGroups:
+    def read(
+        cls, table: pa.Table, schema: Schema, *, what: str = "table", weights: Counts | None = None
+    ) -> RecordGroups:
         """Form the groups of a canonical table.
 
         Parameters
@@ -52,6 +55,7 @@ class RecordGroups:
         table : the table, raw or published.
         schema : the quasi-identifiers, and how missing cells are read.
         what : the name of the table in error messages.
+        weights : the number of records that every row stands for, if it is not one.
         """
         refuse_columns(table, schema.quasi, what=what)
         if not schema.quasi:
@@ -63,21 +67,20 @@ class RecordGroups:
         chosen = Schema(
             quasi=schema.quasi, flags={name: schema.flags[name] for name in schema.quasi if name in schema.flags}
         )
-        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), chosen)
+        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), chosen, weights=weights)
         stars = np.logical_and.reduce([column.starred() for column in shown.columns])
         rows = np.flatnonzero(~stars)
         if not len(rows):
             raise SchemaError(f"All {table.num_rows:,} rows of the {what} are suppressed; there is nothing to assess.")
-        if len(rows) == table.num_rows:
-            return cls(shown.columns, shown.grouped, rows, 0, Missing(schema.missing))
-        columns = tuple(replace(column, codes=column.codes[rows]) for column in shown.columns)
-        grouped = group_columns([c.codes for c in columns], [len(c.texts) for c in columns])
-        return cls(columns, grouped, rows, table.num_rows - len(rows), Missing(schema.missing))
+        if len(rows) < table.num_rows:
+            shown = shown.take(rows)
+        suppressed = (table.num_rows if weights is None else int(weights.sum())) - shown.rows
+        return cls(shown.columns, shown.grouped, rows, suppressed, Missing(schema.missing), shown.weights)
 
     @property
     def records(self) -> int:
         """The number of records, without suppressed ones."""
-        return len(self.rows)
+        return len(self.rows) if self.weights is None else int(self.weights.sum())
 
     @property
     def names(self) -> tuple[str, ...]:

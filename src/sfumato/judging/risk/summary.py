@@ -42,7 +42,8 @@ def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
         yield "Single records", _individual(risk)
     yield f"Special uniques of up to {risk.special_uniques.largest} quasi-identifiers", _special(risk)
     yield "Quasi-identifiers that separate records best", _separations(risk)
-    yield "Records at highest risk, by row number from 0", _riskiest(risk)
+    if risk.riskiest:
+        yield "Records at highest risk, by row number from 0", _riskiest(risk)
 
 
 def _groups(risk: Risk) -> Rows:

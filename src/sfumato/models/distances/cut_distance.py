@@ -24,11 +24,13 @@ class CutDistance:
     sets : which values each set has, one row per set.
     scale : the number $s$.
     limit : the largest distance.
+    once : whether groups are compared with the whole table alone, and not with what is left of it.
     """
 
     sets: npt.NDArray[np.bool_]
     scale: int
     limit: float
+    once: bool
 
 
 def cut_distance_of(owner: PrivacyModel, whole: Groups, sensitive: str, distance: Distance) -> CutDistance | None:
@@ -42,8 +44,12 @@ def cut_distance_of(owner: PrivacyModel, whole: Groups, sensitive: str, distance
         case "ordered":
             values = ranks_of(owner, whole, sensitive)
             below = np.arange(width) <= np.arange(values - 1)[:, None]
-            return None if totals[values:].any() else CutDistance(below, max(values - 1, 1), owner.limit)
+            return (
+                None
+                if totals[values:].any()
+                else CutDistance(below, max(values - 1, 1), owner.limit, owner.needs_original)
+            )
         case _:
             return None
     sets = [nodes == np.arange(nodes.max(initial=-1) + 1)[:, None] for nodes in levels]
-    return CutDistance(np.concatenate(sets), 2 * len(levels), owner.limit)
+    return CutDistance(np.concatenate(sets), 2 * len(levels), owner.limit, owner.needs_original)

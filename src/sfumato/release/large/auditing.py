@@ -58,20 +58,24 @@ class FileAudit:
     def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
         """Judge some sensitive columns, all groups together if they fit."""
         names = (*schema.quasi, *schema.sensitive)
-        pieces = -(-int(self.source.estimate(names) * ROOM) // self.most) if names else 1
-        if pieces <= 1:
-            counts = self.source.count(names, 2 * self.most, lambda done: progress(done, "judging the files"))
-            return audit_evidence(_evidence(counts, schema), models)
-        return audit_pieces(self._pieces(schema, totals, pieces, progress), models)
+        pieces = self.pieces(names)
+        found = (_evidence(counts, schema) for counts in self.counted(names, schema.quasi, pieces, progress))
+        if pieces == 1:
+            return audit_evidence(next(found), models)
+        return audit_pieces((replace(each, totals=totals) for each in found), models)
 
-    def _pieces(self, schema: Schema, totals: Totals, pieces: int, progress: Progress) -> Iterator[Evidence]:
-        names = (*schema.quasi, *schema.sensitive)
+    def pieces(self, names: Sequence[str]) -> int:
+        """Estimate in how many pieces the combinations of some columns fit into memory."""
+        return max(1, -(-int(self.source.estimate(names) * ROOM) // self.most)) if names else 1
+
+    def counted(self, names: Sequence[str], by: Sequence[str], pieces: int, progress: Progress) -> Iterator[pa.Table]:
+        """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
         for number in range(pieces):
             tell = partly(progress, number / pieces, (number + 1) / pieces)
-            piece = Piece(number, pieces, tuple(schema.quasi))
+            piece = None if pieces == 1 else Piece(number, pieces, tuple(by))
             counts = self.source.count(names, 2 * self.most, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
             if counts.num_rows:
-                yield replace(_evidence(counts, schema), totals=totals)
+                yield counts
 
     def _totals(self, schema: Schema) -> Totals:
         """Count the sensitive values of the whole table."""

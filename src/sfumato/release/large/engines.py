@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeGuard
 
 import pyarrow as pa
 
@@ -34,9 +34,39 @@ DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
 Data: TypeAlias = "Frame | ds.Dataset | pa.RecordBatchReader | str | os.PathLike[str]"
 
 
+class InMemory(TypedDict, total=False):
+    """Where a table in memory is released; see `Where`."""
+
+    engine: Literal["auto", "memory"]
+    memory: str | None
+    temporary: str | os.PathLike[str] | None
+    out: str | os.PathLike[str] | None
+    replace: bool
+
+
+class Where(TypedDict, total=False):
+    """Where a release is made, and what that may take; none of it changes the release.
+
+    Parameters
+    ----------
+    engine : `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a quarter of
+        the budget.
+    memory : the budget of the process, such as `"4GB"`; by default half of what is free.
+    temporary : the folder for what does not fit into memory, which holds original values; by default beside `out`.
+    out : the folder to write the release into, which is needed beyond memory.
+    replace : whether an older release there may be replaced.
+    """
+
+    engine: EngineName
+    memory: str | None
+    temporary: str | os.PathLike[str] | None
+    out: str | os.PathLike[str] | None
+    replace: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Where a release is made and what that may take; see `sf.anonymize`."""
+    """Which engine makes a release and what that may take; see `Where`."""
 
     engine: str = "auto"
     memory: str | None = None

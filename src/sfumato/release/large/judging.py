@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
 from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema
+from sfumato.reporting.public import dictionary_of
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
 
 
@@ -40,13 +42,15 @@ class CountedSearch:
 class Judgement:
     """What was found of a table as it stands in its files.
 
-    `evidence` holds its counted combinations beside those of the original; `profile` describes its columns.
+    `evidence` is what its report looks at; `profile` describes its columns, and `described` tells receivers about those
+    that were judged.
     """
 
     evidence: Evidence
     audit: Audit
     measures: Mapping[str, float]
     profile: TableProfile
+    described: Mapping[str, dict[str, Any]]
 
 
 def judge_parts(
@@ -90,13 +94,25 @@ def judge_parts(
         truth = replace(truth, unmatched=max(truth.unmatched, 1))
     audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=most)
     audit = replace(audited.run(recipe.models, partly(progress, 0.8, 1.0)), truth=truth)
+    refuse_broken(recipe, audit)
+    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
+    shown = Evidence(evidence.published, evidence.schema, weights=evidence.weights)
+    return Judgement(
+        evidence=evidence,
+        audit=audit,
+        measures=measure(measured, covers=True),
+        profile=profile,
+        described={column["name"]: column for column in dictionary_of(shown)},
+    )
+
+
+def refuse_broken(recipe: Recipe, audit: Audit) -> None:
+    """Withhold a release that breaks a promise or is not true."""
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "
             "was read, so the release is withheld; make it again, and report it as a bug if it fails again."
         )
-    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
-    return Judgement(evidence=evidence, audit=audit, measures=measure(measured, covers=True), profile=profile)
 
 
 def _truth(evidence: Evidence, found: CountedSearch) -> Truth:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.publication import Proof
+from sfumato.core.publication import Bound
 from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
+from sfumato.words import Sentence
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -42,12 +43,23 @@ class Passage:
     segments: int = 1
     spilled: int = 0
 
+    @property
+    def sentence(self) -> Sentence:
+        """How the release was made, in words."""
+        return Sentence(
+            f"search.{self.way}",
+            engine=self.engine,
+            combinations=self.combinations or 0,
+            segments=self.segments,
+            spilled=self.spilled / 1e9,
+        )
+
     def __str__(self) -> str:
-        return f"By {self.engine}, {self.way}, because {self.reason}; {self.spilled / 1e9:.2f} GB on disk at most."
+        return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """Return all of it as plain values, and in words."""
+        return {**{name: getattr(self, name) for name in self.__dataclass_fields__}, "told": self.sentence.told}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -66,7 +78,7 @@ class LargeRelease:
     rows: int
     suppressed: int
     left_out: tuple[str, ...]
-    proof: Proof | None = None
+    proof: Bound | None = None
     recoding: Recoding | None = field(default=None)
 
     @property

@@ -33,6 +33,11 @@ def refuse_unserved(recipe: Recipe) -> None:
             raise UnsupportedModelError(
                 f'{type(model).__name__} needs a population, which is not served beyond memory; use engine="memory".'
             )
+        if model.needs_original:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} compares with the original table, which is not served beyond memory; let it "
+                'compare with the published one, or use engine="memory".'
+            )
 
 
 def counted_columns(recipe: Recipe) -> tuple[str, ...]:
@@ -54,11 +59,14 @@ def counted_schema(recipe: Recipe) -> Schema:
     return restricted(schema, sensitive=sensitive, insensitive=insensitive)
 
 
-def restricted(schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = ()) -> Schema:
-    """Describe the quasi-identifiers and some other columns alone."""
-    known = {*schema.quasi, *sensitive, *insensitive}
+def restricted(
+    schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
+) -> Schema:
+    """Describe the quasi-identifiers, or some of them, and some other columns alone."""
+    quasi = schema.quasi if quasi is None else quasi
+    known = {*quasi, *sensitive, *insensitive}
     kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
-    return replace(schema, identifier=(), sensitive=sensitive, insensitive=insensitive, **kept)
+    return replace(schema, identifier=(), quasi=quasi, sensitive=sensitive, insensitive=insensitive, **kept)
 
 
 def published_names(schema: Schema, names: list[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from sfumato.reporting.folders import Statement, write_beside
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import render_about
 from sfumato.reporting.judged import Judged
-from sfumato.reporting.public import dictionary_of, promise_of, type_words
+from sfumato.reporting.public import promise_of, type_words
 from sfumato.sources.base import Source
 from sfumato.words import words_in
 
@@ -34,7 +34,7 @@ def write_statement(
     progress : is told that it is being written.
     """
     shown = Evidence(judged.evidence.published, judged.evidence.schema, weights=judged.evidence.weights)
-    dictionary = _dictionary(release, judged, shown, written)
+    dictionary = _dictionary(release, judged, written)
     promise = promise_of(release.recipe.models, release.audit)
     told = Statement(
         promise=promise,
@@ -47,9 +47,9 @@ def write_statement(
     write_beside(made, told, internal, report=report, progress=progress)
 
 
-def _dictionary(release: LargeRelease, judged: Judgement, shown: Evidence, written: Source) -> list[dict[str, Any]]:
+def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> list[dict[str, Any]]:
     """Describe every published column; those that were not counted together, by what the engine says of each."""
-    known = {column["name"]: column for column in dictionary_of(shown)}
+    known = dict(judged.described)
     others = [column for column in judged.profile.columns if column.name not in known]
     distinct = written.distinct([column.name for column in others])
     for column in others:

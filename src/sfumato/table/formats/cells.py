@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.table.limits import LONGEST_LINE
 from sfumato.threads import in_threads
@@ -167,8 +169,6 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     (b'a,b\n1," x, y "\n', True)
     """
     mark = separator.encode()
-    if b'"' not in data and not _has_loose_spaces(data, mark):
-        return data, True
     blocks = list(_blocks(data))
     quotes = np.cumsum([0, *(block.count(b'"') for block in blocks)]) % 2
     pieces = []
@@ -183,9 +183,12 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     return b"".join(pieces), not quotes[-1]
 
 
-def _has_loose_spaces(data: bytes, mark: bytes) -> bool:
-    edges = (mark + b" ", b" " + mark, b"\n ", b" \n", b" \r", b"\r ")
-    return data[:1] == b" " or data[-1:] == b" " or any(edge in data for edge in edges)
+def has_loose_spaces(column: pa.ChunkedArray) -> bool:
+    """Return whether a cell of a dictionary-coded column begins or ends with a space."""
+    return any(
+        pc.any(pc.or_(pc.starts_with(each.dictionary, " "), pc.ends_with(each.dictionary, " "))).as_py()
+        for each in column.chunks
+    )
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ from sfumato.table.formats.cells import (
     after_lines,
     detect_separator,
     first_record,
+    has_loose_spaces,
     long_line,
     separator_below,
     stated_separator,
@@ -152,6 +153,8 @@ class _Source:
 
 def _columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Return the names in the header, and the columns below it as dictionary-coded text."""
+    if (plain := _plain_columns(source, missing)) is not None:
+        return plain
     path, separator = source.path, source.separator
     data, sound = trimmed(source.data, separator)
     stray = None if sound else stray_quote_line(data, separator)
@@ -159,15 +162,36 @@ def _columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list
         line = stray + source.skipped
         raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
     source = replace(source, data=data)
-    header, start = first_record(data, separator)
-    names = _names(header, separator)
+    names, start = _header(source)
+    try:
+        return names, _parsed(source, start=start, width=len(names), missing=missing)
+    except pa.ArrowException:
+        raise ReadError(_uneven(source, len(names))) from None
+
+
+def _plain_columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]] | None:
+    """Read a file without quotation marks or spaces around cells, for which only distinct cells are looked at."""
+    if b'"' in source.data or any(spelling != spelling.strip(" ") for spelling in missing):
+        return None
+    names, start = _header(source)
+    try:
+        columns = _parsed(source, start=start, width=len(names), missing=missing)
+    except pa.ArrowException:
+        return None  # a line of nothing but spaces, perhaps
+    return None if any(map(has_loose_spaces, columns)) else (names, columns)
+
+
+def _header(source: _Source) -> tuple[list[str], int]:
+    """Read the names in the header, and find where the rest begins."""
+    header, start = first_record(source.data, source.separator)
+    names = _names(header, source.separator)
     if len(names) > MOST_COLUMNS:
-        raise ReadError(too_many_columns(str(path), len(names)))
+        raise ReadError(too_many_columns(str(source.path), len(names)))
     if source.given and len(names) == 1 and b'"' not in header:
-        _refuse_other_separator(path, names[0], separator)
+        _refuse_other_separator(source.path, names[0], source.separator)
     if not source.given and len(names) == 1:
         _refuse_title(source)
-    return names, _parsed(source, start=start, width=len(names), missing=missing)
+    return names, start
 
 
 def _read_lines(
@@ -227,21 +251,18 @@ def _parsed(source: _Source, *, start: int, width: int, missing: tuple[str, ...]
     names = [str(place) for place in range(width)]
     if not re.compile(rb"[^\r\n]").search(data, start):
         return [pa.chunked_array([], text) for _ in names]
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(pa.py_buffer(data).slice(start)),
-            read_options=arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
-            convert_options=arrow_csv.ConvertOptions(
-                check_utf8=False,
-                column_types=dict.fromkeys(names, text),
-                null_values=list(missing),
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowException:
-        raise ReadError(_uneven(source, width)) from None
+    table = arrow_csv.read_csv(
+        pa.BufferReader(pa.py_buffer(data).slice(start)),
+        read_options=arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
+        convert_options=arrow_csv.ConvertOptions(
+            check_utf8=False,
+            column_types=dict.fromkeys(names, text),
+            null_values=list(missing),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
     return list(table.columns)
 
 

@@ -30,7 +30,7 @@ def parquet_files(given: str | os.PathLike[str]) -> list[Path]:
     if path.is_dir():
         found = [each for each in path.rglob("*") if each.suffix in PARQUET]
     elif path.is_file():
-        found = [path]
+        return [path]
     else:
         found = [Path(each) for each in glob.glob(str(given), recursive=True)]  # noqa: PTH207 - the pattern may be absolute
     files = sorted(each for each in found if each.is_file() and not _hidden(each, path))

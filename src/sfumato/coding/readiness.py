@@ -1,0 +1,125 @@
+"""Whether compiled loops stand ready, and what happens until they do: NumPy works, and another process compiles.
+
+Compiling takes longer than most searches. So the first ones do without: every loop that decides here has a plain twin
+with the same results. A stamp beside the cache of compiled code says that all loops are there for this machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+COMPILE = "SFUMATO_COMPILE"  # "always": whoever comes first waits; "never": NumPy only
+KERNELS = Path(__file__).parent / "kernels"
+WORTH_WAITING = 4_000_000  # rows, from which on NumPy would take longer than compiling
+GIVEN_UP = 600.0  # seconds, after which another process is believed to have failed
+
+
+class _Known:
+    """What this process has found out."""
+
+    ready = False
+    begun = False
+
+
+def compiled_for(rows: int, least: int, worth_waiting: int = WORTH_WAITING) -> bool:
+    """Decide whether compiled loops work on so many rows; if they are worth it but not ready, have them compiled.
+
+    Parameters
+    ----------
+    rows : how many rows there are.
+    least : below so many, NumPy is as fast.
+    worth_waiting : from so many on, compiling first is faster than NumPy.
+    """
+    how = os.environ.get(COMPILE, "")
+    if rows < least or how == "never":
+        return False
+    if how == "always" or rows >= worth_waiting or is_ready():
+        return True
+    compile_beside()
+    return False
+
+
+def is_ready() -> bool:
+    """Return whether all loops were compiled for this machine, these sources and these versions."""
+    _Known.ready = _Known.ready or stamp().exists()
+    return _Known.ready
+
+
+def mark_ready() -> None:
+    """Leave the stamp, where that can be written."""
+    with suppress(OSError):
+        stamp().parent.mkdir(parents=True, exist_ok=True)
+        stamp().touch()
+    with suppress(OSError):
+        _lock().unlink(missing_ok=True)
+    _Known.ready = True
+
+
+def compile_beside() -> None:
+    """Compile all loops in another process of low priority, unless one does so already; nobody waits for it."""
+    if _Known.begun or not sys.executable or getattr(sys, "frozen", False):
+        return
+    _Known.begun = True
+    with suppress(OSError):
+        _take_lock()
+        found = os.pathsep.join(filter(None, [str(KERNELS.parents[2]), os.environ.get("PYTHONPATH")]))
+        subprocess.Popen(
+            [sys.executable, "-m", "sfumato.coding.warmup"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": found},
+        )
+
+
+def stamp() -> Path:
+    """Return the file that says that everything is compiled; its name tells for what."""
+    facts = [sys.version, platform.machine(), _processor(), version("numba"), version("numpy")]
+    for source in sorted(KERNELS.glob("*.py")):
+        about = source.stat()
+        facts.append(f"{source.name} {about.st_mtime_ns} {about.st_size}")
+    return _folder() / f"sfumato-compiled-{hashlib.sha256('|'.join(facts).encode()).hexdigest()[:16]}"
+
+
+def _folder() -> Path:
+    """Find the folder of the stamp: where Numba keeps what is compiled or, if it cannot write there, the user's own."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given)
+    if os.access(KERNELS, os.W_OK):
+        return KERNELS / "__pycache__"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sfumato"
+
+
+def _processor() -> str:
+    """Name the processor and what it can do, for which code is compiled."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return "|".join(
+        sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))})
+    )
+
+
+def _lock() -> Path:
+    return stamp().with_suffix(".lock")
+
+
+def _take_lock() -> None:
+    """Leave a file that says that a process compiles; fail if there is one, unless it is old."""
+    path = _lock()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        if time.time() - path.stat().st_mtime > GIVEN_UP:
+            path.unlink()
+    path.touch(exist_ok=False)

@@ -1,0 +1,163 @@
+"""Rows as codes in temporary files: what is cut and parted many times is read from there, not from the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.cutting.cut_tree import CutTree
+from sfumato.coding.domain import Domain
+from sfumato.coding.ordering import ascending
+from sfumato.exceptions import ReadError
+from sfumato.release.large.row_hashes import hash_rows
+
+MOST_FILES = 200  # that are written at once
+PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, eq=False)
+class RowCoder:
+    """Codes the rows of a table: quasi-identifiers and watched columns by their domains, kept texts by their ranks.
+
+    Parameters
+    ----------
+    quasi, watched : the domains of the quasi-identifiers, and of the sensitive columns that models read.
+    kept : the columns that are published as they are.
+    texts : the values of those kept columns that have few texts, in their order.
+    """
+
+    quasi: tuple[Domain, ...]
+    watched: tuple[Domain, ...]
+    kept: tuple[str, ...]
+    texts: Mapping[str, pa.Array]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(dict.fromkeys((*(domain.name for domain in (*self.quasi, *self.watched)), *self.kept)))
+
+    def codes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Code the quasi-identifiers and watched columns of some rows."""
+        domains = (*self.quasi, *self.watched)
+        coded = [pa.array(domain.encode(pa.chunked_array([batch.column(domain.name)]))) for domain in domains]
+        return pa.RecordBatch.from_arrays(coded, [f"code {at}" for at in range(len(coded))])
+
+    def cells(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the kept columns of some rows, few texts as their ranks."""
+        kept = [self._ranked(name, batch.column(name)) for name in self.kept]
+        return pa.RecordBatch.from_arrays(kept, [f"kept {at}" for at in range(len(kept))])
+
+    def _ranked(self, name: str, column: pa.Array) -> pa.Array:
+        if name not in self.texts:
+            return column
+        ranks = pc.index_in(column, value_set=self.texts[name])
+        if ranks.null_count != column.null_count:
+            raise ReadError("The table changed while it was read; make the release again.")
+        return ranks
+
+    def batch(self, coded: pa.RecordBatch) -> Batch:
+        """Return the codes of some rows as a search reads them."""
+        cut = len(self.quasi)
+        columns = [coded.column(at).to_numpy() for at in range(cut + len(self.watched))]
+        return Batch.of(columns[:cut], columns[cut:])
+
+    def original(self, coded: pa.RecordBatch) -> dict[str, pa.Array]:
+        """Return the kept columns as they were."""
+        found = {}
+        for at, name in enumerate(self.kept):
+            cells = coded.column(f"kept {at}")
+            found[name] = pa.DictionaryArray.from_arrays(cells, self.texts[name]) if name in self.texts else cells
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """All rows of a table in two files with the same batches: their codes, which are read many times, and all else.
+
+    `hashed` sums a hash of every row, whatever their order.
+    """
+
+    coder: RowCoder
+    folder: Path
+    rows: int
+    hashed: int
+
+    @classmethod
+    def write(cls, coder: RowCoder, batches: Iterable[pa.RecordBatch], folder: Path) -> CodedRows:
+        """Code all rows of a table, batch by batch."""
+        rows = hashed = 0
+        with ExitStack() as files:
+            codes, cells = (_Writer(files, folder / f"{name}.arrow") for name in ("codes", "cells"))
+            for batch in batches:
+                coded, kept = coder.codes(batch), coder.cells(batch)
+                codes.write(coded)
+                cells.write(kept)
+                rows += batch.num_rows
+                hashed += hash_rows([*coded.columns, *kept.columns])
+        return cls(coder, folder, rows, hashed % 2**64)
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the codes of all rows."""
+        return map(self.coder.batch, _read(self.folder / "codes.arrow"))
+
+    def part(self, tree: CutTree, tell: Callable[[float], None]) -> None:
+        """Write the rows of every segment to a file of its own, and remove those of all together."""
+        for begin in range(0, tree.segments, MOST_FILES):
+            self._part(tree, range(begin, min(begin + MOST_FILES, tree.segments)), tell)
+        for name in ("codes", "cells"):
+            (self.folder / f"{name}.arrow").unlink()
+
+    def _part(self, tree: CutTree, segments: range, tell: Callable[[float], None]) -> None:
+        done = 0
+        with ExitStack() as files:
+            writers = [_Writer(files, self.path(segment)) for segment in segments]
+            sources = (_read(self.folder / f"{name}.arrow") for name in ("codes", "cells"))
+            for codes, cells in zip(*sources, strict=True):
+                segment = tree.descend(self.coder.batch(codes).codes)
+                order = ascending(segment.astype(np.int64), tree.segments)
+                together = pa.RecordBatch.from_arrays(
+                    [*codes.columns, *cells.columns], [*codes.schema.names, *cells.schema.names]
+                ).take(pa.array(order))
+                bounds = np.searchsorted(segment[order], np.arange(segments.start, segments.stop + 1))
+                for writer, (start, stop) in zip(writers, pairwise(bounds.tolist()), strict=True):
+                    if stop > start:
+                        writer.write(together.slice(start, stop - start))
+                done += codes.num_rows
+                tell((segments.start + len(segments) * done / self.rows) / tree.segments)
+
+    def path(self, segment: int) -> Path:
+        """Return the file of a segment."""
+        return self.folder / f"segment-{segment:05}.arrow"
+
+    def segment(self, segment: int) -> pa.RecordBatch:
+        """Read the rows of one segment."""
+        table = pa.Table.from_batches(_read(self.path(segment))).combine_chunks()
+        (batch,) = table.to_batches()
+        return batch
+
+
+class _Writer:
+    """Writes batches to a file that is begun with the first of them."""
+
+    def __init__(self, files: ExitStack, path: Path) -> None:
+        self._files, self._path = files, path
+        self._writer: pa.RecordBatchFileWriter | None = None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        if self._writer is None:
+            self._writer = self._files.enter_context(pa.ipc.new_file(self._path, batch.schema, options=PACKED))
+        self._writer.write_batch(batch)
+
+
+def _read(path: Path) -> Iterator[pa.RecordBatch]:
+    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        for at in range(reader.num_record_batches):
+            yield reader.get_batch(at)

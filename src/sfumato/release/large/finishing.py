@@ -1,0 +1,167 @@
+"""Finish segments one by one: search, write what is published of them, and compare that with their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.core.publication import Publication
+from sfumato.core.published.table import PublishedTable
+from sfumato.exceptions import ReadError
+from sfumato.judging.audit.truth import Comparison, Truth
+from sfumato.randomness import Stream
+from sfumato.release.applying import apply, published_kind
+from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large.row_hashes import hash_rows
+from sfumato.schema.schema import Schema
+from sfumato.sources.base import ColumnProfile
+from sfumato.sources.duckdb_source import in_zone
+from sfumato.sources.parts import PartsWriter
+from sfumato.table.values import texts
+
+ROWS_AT_ONCE = 500_000  # of a part, which are a row group
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedSegment:
+    """What became of a segment.
+
+    Parameters
+    ----------
+    part : the file of its published rows.
+    hashed : the sum of the hashes of its rows as they were read from its file.
+    truth : how the part, read back, compares with its rows.
+    valued : the quasi-identifiers that are published as values throughout.
+    """
+
+    part: Path
+    hashed: int
+    truth: Truth
+    valued: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Finishing:
+    """Finishes the segments of a table.
+
+    Parameters
+    ----------
+    search, plan : how groups are found, and how the table was cut.
+    rows : the rows of all segments.
+    schema : the roles of the columns.
+    columns : the published columns in their order.
+    """
+
+    search: SegmentedSearch
+    plan: SegmentPlan
+    rows: CodedRows
+    schema: Schema
+    columns: tuple[ColumnProfile, ...]
+
+    def finish(self, segment: int) -> FinishedSegment:
+        """Find what is published of a segment, write it in its order, and read it back."""
+        coder, coded = self.rows.coder, self.rows.segment(segment)
+        batch = coder.batch(coded)
+        publication = self.search.finish(batch, self.plan.totals)
+        original = self._original(coder.original(coded), len(batch))
+        shown, order = apply(publication, original, self.schema, Stream())
+        part = self.rows.folder / f"part-{segment:05}.parquet"
+        _write(part, self._zoned(shown))
+        back = pq.read_table(part)
+        compared = Comparison(
+            published=PublishedTable.read(back, self.schema, {domain.name: domain for domain in self.search.quasi}),
+            shown=_unzoned(back),
+            coded=CodedTable(
+                rows=len(batch),
+                quasi=tuple(CodedColumn(*pair) for pair in zip(self.search.quasi, batch.codes, strict=True)),
+                sensitive=(),
+            ),
+            original=original,
+            schema=self.schema,
+        )
+        return FinishedSegment(
+            part=part,
+            hashed=hash_rows(coded.columns),
+            truth=compared.check(order),
+            valued=_valued(publication),
+        )
+
+    def _original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
+        """Return the cells that are published as they are; quasi-identifiers are published as texts for now."""
+        recoded = pa.nulls(rows, pa.string())
+        return pa.table({column.name: kept.get(column.name, recoded) for column in self.columns})
+
+    def _zoned(self, shown: pa.Table) -> pa.Table:
+        zones = {column.name: column.zone for column in self.columns}
+        return pa.table({name: _moments(shown[name], zones[name]) for name in shown.column_names})
+
+    def retype(self, finished: Sequence[FinishedSegment]) -> None:
+        """Write quasi-identifiers as values where that is what all segments publish of them, as in memory."""
+        valued = frozenset.intersection(*(each.valued for each in finished))
+        typed = [each for each in self.columns if each.name in valued and not pa.types.is_string(each.type)]
+        if not typed:
+            return
+        for each in finished:
+            written = pq.read_table(each.part)
+            shown = written
+            for column in typed:
+                cells = written[column.name].dictionary_encode().combine_chunks()
+                values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
+                cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
+                shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
+            _write(each.part, shown)
+            _refuse_other_texts(written, pq.read_table(each.part), [column.name for column in typed])
+
+
+def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:
+    """Put together what was found of all segments; rows that are lost or mixed up on the way are untrue."""
+    from sfumato.judging.audit.truth_by_rule import added
+
+    truth = replace(added(each.truth for each in finished), rows_in=records)
+    same = sum(each.hashed for each in finished) % 2**64 == rows.hashed
+    return truth if same else replace(truth, unmatched=truth.unmatched + 1)
+
+
+def _valued(publication: Publication) -> frozenset[str]:
+    """Find the columns of which nothing but values is published."""
+    return frozenset(
+        name for name, recoded in publication.recoded.items() if published_kind(recoded, pa.null()) == pa.null()
+    )
+
+
+def _write(part: Path, shown: pa.Table) -> None:
+    """Write one part; a folder of its own holds it until it is complete."""
+    folder = part.with_suffix("")
+    with PartsWriter(folder, rows_per_part=max(shown.num_rows, 1)) as writer:
+        for start in range(0, shown.num_rows, ROWS_AT_ONCE):
+            writer.write(shown.slice(start, ROWS_AT_ONCE))
+    (name,) = writer.parts
+    (folder / name).replace(part)
+    folder.rmdir()
+
+
+def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+    return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
+
+
+def _unzoned(shown: pa.Table) -> pa.Table:
+    """Return moments as they are compared, in UTC."""
+    for at, column in enumerate(shown.columns):
+        if pa.types.is_timestamp(column.type) and column.type.tz:
+            plain = column.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
+            shown = shown.set_column(at, shown.column_names[at], plain)
+    return shown
+
+
+def _refuse_other_texts(before: pa.Table, after: pa.Table, names: Sequence[str]) -> None:
+    plain = _unzoned(after)
+    for name in before.column_names:
+        told = pa.chunked_array([texts(plain[name])]) if name in names else plain[name]
+        if not told.equals(_unzoned(before)[name]):
+            raise ReadError("A part of the release was not written as it should be; check the disk and try again.")

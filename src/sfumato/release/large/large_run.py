@@ -1,0 +1,110 @@
+"""What every way of making a large release works with, and what it hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from sfumato.core.progress import Progress
+from sfumato.core.publication import Bound
+from sfumato.exceptions import SchemaError
+from sfumato.randomness import draw_seed
+from sfumato.recipe import Recipe
+from sfumato.release.large.judging import Judgement
+from sfumato.release.large.large_release import Passage
+from sfumato.release.large.served import counted_columns, published_names
+from sfumato.release.recoding_rules import Recoding
+from sfumato.sources.base import Source, TableProfile
+
+BYTES_PER_COMBINATION = 400  # of the search, the look-up of groups, and the combinations themselves
+BYTES_PER_ROW = 400  # of a segment: its codes and cells, the search, the order of its rows, and its comparison
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What fits into memory.
+
+    Parameters
+    ----------
+    combinations : how many combinations a search may count.
+    groups : how many published combinations are judged together.
+    segment_rows : how many rows a segment may have.
+    """
+
+    combinations: int
+    groups: int
+    segment_rows: int
+
+    @classmethod
+    def of(cls, memory: int) -> Self:
+        """Return what fits into so many bytes; DuckDB has taken half of them while there are segments."""
+        most = memory // BYTES_PER_COMBINATION
+        return cls(combinations=most, groups=most, segment_rows=memory // 2 // BYTES_PER_ROW)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LargeRun:
+    """A recipe, the table that it is carried out on, and what that may take.
+
+    Parameters
+    ----------
+    recipe : what is asked for, with its seed and the digest of the table.
+    source, profile : the table, and what one scan told of it.
+    memory, limits : how many bytes the process may take, and what fits into them.
+    progress : is told the share of the work that is done.
+    """
+
+    recipe: Recipe
+    source: Source
+    profile: TableProfile
+    memory: int
+    limits: Limits
+    progress: Progress
+
+    @classmethod
+    def begin(
+        cls, recipe: Recipe, source: Source, *, memory: int, limits: Limits | None, progress: Progress
+    ) -> LargeRun:
+        """Scan the table once, and record in the recipe what it was made of."""
+        progress(0.0, "reading")
+        profile = source.profile(published_names(recipe.schema, source.names), counted_columns(recipe))
+        _refuse_stars(profile, recipe)
+        seed = draw_seed() if recipe.seed is None else recipe.seed
+        made_of = replace(recipe, seed=seed, input_rows=profile.rows, input_sha256=None, input_digest=profile.digest)
+        return cls(
+            recipe=made_of,
+            source=source,
+            profile=profile,
+            memory=memory,
+            limits=limits or Limits.of(memory),
+            progress=progress,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The published columns, in the order of the table."""
+        return published_names(self.recipe.schema, self.source.names)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose combinations a search sees."""
+        return counted_columns(self.recipe)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What a way has made: parts that were written and judged, and what is told of them."""
+
+    judged: Judgement
+    written: Source
+    passage: Passage
+    proof: Bound | None = None
+    recoding: Recoding | None = None
+
+
+def _refuse_stars(profile: TableProfile, recipe: Recipe) -> None:
+    for column in profile.columns:
+        if column.stars and column.name not in recipe.schema.insensitive:
+            raise SchemaError(
+                f"Cells of column {column.name!r} are '*', which means suppressed; replace or clear them."
+            )
