@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -94,6 +95,10 @@ def spark():
         session.stop()
 
 
+def opened(frame) -> SparkSource:
+    return SparkSource(frame, temporary=Path("unused"))
+
+
 def silent(_: float) -> None:
     pass
 
@@ -143,7 +148,7 @@ def test_rows_and_their_order_are_those_of_memory(name, spark, tmp_path):
 
 def test_types_and_values_are_canonical(spark, tmp_path):
     table = pa.table(COLUMNS)
-    source, expected = SparkSource(read(spark, table, tmp_path / "in")), canonical(table)
+    source, expected = opened(read(spark, table, tmp_path / "in")), canonical(table)
     profile = source.profile(table.column_names, [])
     assert {each.name: each.type for each in profile.columns} == dict(
         zip(expected.column_names, expected.schema.types, strict=True)
@@ -157,14 +162,14 @@ def test_types_and_values_are_canonical(spark, tmp_path):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_published_is_refused_without_its_values(name, spark, tmp_path):
-    source = SparkSource(read(spark, pa.table({"column": REFUSED[name]}), tmp_path / "in"))
+    source = opened(read(spark, pa.table({"column": REFUSED[name]}), tmp_path / "in"))
     with pytest.raises(SchemaError, match="Column 'column'"):
         source.profile(["column"], ["column"])
 
 
 def test_combinations_are_counted_as_often_as_they_occur(spark, tmp_path):
     table = people(200)
-    source = SparkSource(read(spark, table, tmp_path / "in"))
+    source = opened(read(spark, table, tmp_path / "in"))
     names = ["job", "age", "since"]
     profile = source.profile(table.column_names, names)
     expected = Counter(tuple(row.values()) for row in canonical(table).select(names).to_pylist())
@@ -199,7 +204,7 @@ def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str
 def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(spark, tmp_path):
     ages, jobs = [31, 39, None, 31, 77], ["b", "a", None, None, "only the suppressed"]
     at = pa.array([MOMENT] * 5, pa.timestamp("us", "Asia/Tokyo"))
-    source = SparkSource(read(spark, pa.table({"age": ages, "job": jobs, "at": at}), tmp_path / "in"))
+    source = opened(read(spark, pa.table({"age": ages, "job": jobs, "at": at}), tmp_path / "in"))
     names = ["age", "job", "at"]
     source.profile(names, ["age"])
     rule = rule_on(pa.table({"age": [31, 39, None, 77]}), [0, 0, 1, NOWHERE], ["[30, 40)", "?"], names)
@@ -232,7 +237,7 @@ def test_the_digest_of_a_table_depends_on_its_rows_and_not_on_their_order(spark,
     alike = table.take(pa.array(np.random.default_rng(1).permutation(50)))
     other = pa.concat_tables([table, table.slice(0, 1)])
     digests = [
-        SparkSource(read(spark, each, tmp_path / str(at))).profile(table.column_names, ["age"]).digest
+        opened(read(spark, each, tmp_path / str(at))).profile(table.column_names, ["age"]).digest
         for at, each in enumerate((table, alike, other))
     ]
     assert digests[0] == digests[1] != digests[2]
@@ -240,12 +245,12 @@ def test_the_digest_of_a_table_depends_on_its_rows_and_not_on_their_order(spark,
 
 def test_cells_that_mean_suppressed_are_counted(spark, tmp_path):
     texts = ["*", " ** ", "*\t*\n", "a*", "", None, "**\x85"]
-    source = SparkSource(read(spark, pa.table({"job": texts}), tmp_path / "in"))
+    source = opened(read(spark, pa.table({"job": texts}), tmp_path / "in"))
     assert source.profile(["job"], ["job"]).column("job").stars == 3
 
 
 def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
-    source = SparkSource(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
+    source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
     monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.9")
     with pytest.raises(ReadError, match="another version of Python") as told:
         source.profile(["age"], ["age"])
@@ -256,7 +261,7 @@ def test_errors_of_spark_are_told_without_cells(spark, tmp_path):
     from pyspark.sql import functions
 
     frame = read(spark, pa.table({"age": ["a secret cell"]}), tmp_path / "in")
-    source = SparkSource(frame.select(functions.col("age").cast("int").alias("age")))
+    source = opened(frame.select(functions.col("age").cast("int").alias("age")))
     with pytest.raises(ReadError, match="Spark cannot read the table") as told:
         source.profile(["age"], ["age"])
     assert "secret" not in str(told.value)
@@ -265,9 +270,9 @@ def test_errors_of_spark_are_told_without_cells(spark, tmp_path):
 
 def test_an_empty_table_and_names_that_spark_confuses_are_refused(spark, tmp_path):
     with pytest.raises(SchemaError, match="no rows"):
-        SparkSource(read(spark, pa.table({"a": pa.array([], pa.int64())}), tmp_path / "in")).profile(["a"], ["a"])
+        opened(read(spark, pa.table({"a": pa.array([], pa.int64())}), tmp_path / "in")).profile(["a"], ["a"])
     with pytest.raises(SchemaError, match="apart"):
-        SparkSource(spark.range(1).selectExpr("id AS age", "id AS Age"))
+        opened(spark.range(1).selectExpr("id AS age", "id AS Age"))
 
 
 def test_a_spark_table_stays_in_spark(spark, tmp_path):

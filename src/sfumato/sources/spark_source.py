@@ -48,9 +48,11 @@ class SparkSource:
     Parameters
     ----------
     frame : the DataFrame.
+    temporary : the folder for what does not fit into the memory of this process.
     """
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, *, temporary: Path) -> None:
+        self.temporary = temporary
         self._errors = optional_library("pyspark.errors", extra="spark", error=ReadError)
         self._functions = spark_functions()
         self._session = frame.sparkSession
@@ -232,7 +234,7 @@ class SparkSource:
         kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
         reader = self._session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
         with self._told("read"):
-            return SparkSource(reader.parquet(*(path.resolve().as_uri() for path in paths)))
+            return SparkSource(reader.parquet(*(path.resolve().as_uri() for path in paths)), temporary=self.temporary)
 
     def _type(self, name: str) -> pa.DataType:
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile

@@ -100,10 +100,7 @@ class Resources:
 
     @contextmanager
     def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
-        """Open a table in Spark, or in DuckDB with a hidden folder for what does not fit, which is gone at the end."""
-        if is_spark(data):
-            yield SparkSource(data)
-            return
+        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
         parent = out.parent if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
@@ -116,7 +113,9 @@ class Resources:
             finally:
                 source.close()
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource:
+    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+        if is_spark(data):
+            return SparkSource(data, temporary=place)
         half = self.budget // 2
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
