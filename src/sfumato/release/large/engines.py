@@ -17,6 +17,7 @@ from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
+from sfumato.sources.spark_source import SparkSource
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
@@ -116,7 +117,7 @@ class Resources:
 
     @contextmanager
     def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
-        """Open a table in DuckDB, with a hidden folder for what does not fit, which is gone at the end."""
+        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
         parent = out.parent if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
@@ -129,7 +130,9 @@ class Resources:
             finally:
                 source.close()
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource:
+    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+        if is_spark(data):
+            return SparkSource(data, temporary=place)
         half = self.budget // 2
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
