@@ -77,7 +77,7 @@ sf.queries.PrivatTable  # wrong
 sf.attacks.Linkag()  # wrong
 sf.samples.generate("many")  # wrong
 sf.read(5)  # wrong
-sf.anonymize("patients.csv", schema, models=[sf.KAnonymity(k=5)])  # wrong
+sf.anonymize(5, schema, models=[sf.KAnonymity(k=5)])  # wrong
 sf.anonymize(data, schema, models=sf.KAnonymity(k=5))  # wrong
 sf.anonymize(data, schema, models=[sf.Mondrian()])  # wrong
 sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian)  # wrong

@@ -31,7 +31,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
-from sfumato.release.large.engines import Data, InMemory, Resources, Where, in_memory
+from sfumato.release.large.engines import Data, Elsewhere, InMemory, Resources, Where, in_memory
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
@@ -47,7 +47,7 @@ INFORMATION_LOSS = "information-loss-rate"
 
 @overload
 def anonymize(
-    data: Frame,
+    data: Data,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: Algorithm | None = ...,
@@ -77,8 +77,8 @@ def anonymize(
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
     progress: Progress | bool = ...,
-    **where: Unpack[Where],
-) -> Release | LargeRelease: ...
+    **where: Unpack[Elsewhere],
+) -> LargeRelease: ...
 
 
 def anonymize(
@@ -107,7 +107,8 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`; by default in memory.
+    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. Another engine than memory
+        returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
@@ -125,26 +126,30 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
-    return carry_out(recipe, data, progress=progress, **where)
+    return _carried_out_where(recipe, data, progress, where)
+
+
+@overload
+def carry_out(recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[InMemory]) -> Release: ...
 
 
 @overload
 def carry_out(
-    recipe: Recipe, data: Frame, *, progress: Progress | bool = ..., **where: Unpack[InMemory]
-) -> Release: ...
-
-
-@overload
-def carry_out(
-    recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[Where]
-) -> Release | LargeRelease: ...
+    recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[Elsewhere]
+) -> LargeRelease: ...
 
 
 def carry_out(
     recipe: Recipe, data: Data, *, progress: Progress | bool = False, **where: Unpack[Where]
 ) -> Release | LargeRelease:
     """Run a recipe on a table; `data`, `progress` and `where` are those of `anonymize`."""
-    rest: dict[str, Any] = {**where}
+    return _carried_out_where(recipe, data, progress, where)
+
+
+def _carried_out_where(
+    recipe: Recipe, data: Data, progress: Progress | bool, where: Mapping[str, Any]
+) -> Release | LargeRelease:
+    rest = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
     return carry_out_in(Resources(**rest), recipe, data, out, replace=older, progress=progress)
 

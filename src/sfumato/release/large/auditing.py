@@ -18,6 +18,7 @@ from sfumato.release.large.served import restricted
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, Piece, Source
 
+VALUES = 10  # so many values of one column take the room of one combination that is judged
 ROOM = 1.25  # an estimate may be too low by a quarter
 
 
@@ -82,7 +83,7 @@ class FileAudit:
         values = {}
         records = 0
         for name in schema.sensitive:
-            counts = self.source.count([name], self.most, lambda _: None)
+            counts = self.source.count([name], VALUES * self.most, lambda _: None)
             values[name] = counts[name], counts[WEIGHT].to_numpy()
             records = int(counts[WEIGHT].to_numpy().sum())
         if not values:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sfumato.core.progress import partly
 from sfumato.release.large.judging import CountedSearch, judge_parts
 from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeRun, Outcome
+from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.rules import rule_of
 from sfumato.release.large.served import counted_schema
 from sfumato.release.searching import recoding_of, search
@@ -32,7 +32,7 @@ def combinations_of(run: LargeRun) -> pa.Table | None:
         return None
 
 
-def carry_out_counted(run: LargeRun, combinations: pa.Table, parts: Path) -> Outcome:
+def carry_out_counted(run: LargeRun, combinations: pa.Table, parts: Path) -> LargeOutcome:
     """Search among counted combinations, let the engine write all rows by what was found, and judge the files.
 
     Parameters
@@ -46,7 +46,7 @@ def carry_out_counted(run: LargeRun, combinations: pa.Table, parts: Path) -> Out
     run.source.write(found.rule, parts, lambda done: tell(done, "writing"))
     written = run.source.written(parts)
     tell = partly(run.progress, ENDS["write"], ENDS["judge"])
-    return Outcome(
+    return LargeOutcome(
         judged=judge_parts(run.recipe, run.source, written, found, most=run.limits.groups, progress=tell),
         written=written,
         passage=Passage(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard
 
 import pyarrow as pa
 
@@ -31,20 +31,41 @@ EngineName: TypeAlias = Literal["auto", "memory", "duckdb", "spark"]
 ENGINES = ("auto", "memory", "duckdb", "spark")
 SHARE = 4  # a table is read into memory if it takes at most one in so many parts of the budget
 DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
-Data: TypeAlias = "Frame | ds.Dataset | pa.RecordBatchReader | str | os.PathLike[str]"
 
 
-class InMemory(TypedDict, total=False):
-    """Where a table in memory is released; see `Where`."""
+class Readable(Protocol):
+    """What Arrow reads piece by piece: a dataset or a reader of record batches."""
 
-    engine: Literal["auto", "memory"]
+    @property
+    def schema(self) -> Any:
+        """The names and types of its columns."""
+
+
+Data: TypeAlias = "Frame | Readable | str | os.PathLike[str]"
+
+
+class Place(TypedDict, total=False):
+    """What can be said of a place apart from its engine; see `Where`."""
+
     memory: str | None
     temporary: str | os.PathLike[str] | None
     out: str | os.PathLike[str] | None
     replace: bool
 
 
-class Where(TypedDict, total=False):
+class InMemory(Place, total=False):
+    """A place that a type checker takes for memory, because no other engine is named."""
+
+    engine: Literal["auto", "memory"]
+
+
+class Elsewhere(Place):
+    """A place of which the engine is named."""
+
+    engine: Literal["duckdb", "spark"]
+
+
+class Where(Place, total=False):
     """Where a release is made, and what that may take; none of it changes the release.
 
     Parameters
@@ -58,10 +79,6 @@ class Where(TypedDict, total=False):
     """
 
     engine: EngineName
-    memory: str | None
-    temporary: str | os.PathLike[str] | None
-    out: str | os.PathLike[str] | None
-    replace: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +145,8 @@ class Resources:
         if isinstance(data, str | os.PathLike) and are_parquet(data):
             folder = Path(data) if Path(data).is_dir() else None
             return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
-        table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(data)[0]
+        frame: Any = data
+        table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
         return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
 
 

@@ -15,6 +15,7 @@ from sfumato.core.publication import Publication
 from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import ReadError
 from sfumato.judging.audit.truth import Comparison, Truth
+from sfumato.judging.audit.truth_by_rule import added
 from sfumato.randomness import Stream
 from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
@@ -121,8 +122,6 @@ class Finishing:
 
 def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:
     """Put together what was found of all segments; rows that are lost or mixed up on the way are untrue."""
-    from sfumato.judging.audit.truth_by_rule import added
-
     truth = replace(added(each.truth for each in finished), rows_in=records)
     same = sum(each.hashed for each in finished) % 2**64 == rows.hashed
     return truth if same else replace(truth, unmatched=truth.unmatched + 1)

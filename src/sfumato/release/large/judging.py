@@ -88,10 +88,8 @@ def judge_parts(
         weights=counts[WEIGHT].to_numpy(),
         original_weights=combinations[WEIGHT].to_numpy(),
     )
-    truth = _truth(evidence, found)
     progress(0.6, "comparing with the original")
-    if source.digest(rule) != written.digest_written(rule):
-        truth = replace(truth, unmatched=max(truth.unmatched, 1))
+    truth = _truth(evidence, found, same=source.digest(rule) == written.digest_written(rule))
     audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=most)
     audit = replace(audited.run(recipe.models, partly(progress, 0.8, 1.0)), truth=truth)
     refuse_broken(recipe, audit)
@@ -115,12 +113,16 @@ def refuse_broken(recipe: Recipe, audit: Audit) -> None:
         )
 
 
-def _truth(evidence: Evidence, found: CountedSearch) -> Truth:
-    """Compare the counts of what was written with what the rule makes of every combination of the original."""
+def _truth(evidence: Evidence, found: CountedSearch, *, same: bool) -> Truth:
+    """Compare the counts of what was written with what the rule makes of every combination of the original.
+
+    `same` says whether the digests of both agree on the columns that are published as they are.
+    """
     lost = found.group == NOWHERE
     shown, groups = found.rule.shown, pa.array(np.where(lost, 0, found.group))
     ruled = {
         name: shown[name].take(groups) if name in shown.column_names else found.combinations[name]
         for name in evidence.schema.quasi
     }
-    return truth_by_rule(evidence, pa.table(ruled), lost)
+    truth = truth_by_rule(evidence, pa.table(ruled), lost)
+    return truth if same else replace(truth, unmatched=max(truth.unmatched, 1))

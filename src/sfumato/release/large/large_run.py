@@ -92,7 +92,7 @@ class LargeRun:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class LargeOutcome:
     """What a way has made: parts that were written and judged, and what is told of them."""
 
     judged: Judgement

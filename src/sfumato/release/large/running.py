@@ -10,7 +10,7 @@ from sfumato.judging.audit.audit import check_models
 from sfumato.recipe import Recipe
 from sfumato.release.large.counted import carry_out_counted, combinations_of
 from sfumato.release.large.large_release import TABLE, LargeRelease
-from sfumato.release.large.large_run import LargeRun, Limits, Outcome
+from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
@@ -75,7 +75,7 @@ def _refuse(recipe: Recipe, source: Source) -> tuple[str, ...]:
     return recipe.schema.check_columns(source.names)
 
 
-def _carried_out(run: LargeRun, parts: Path) -> Outcome:
+def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
     """Choose a way: by counts if they fit, else by segments if the algorithm cuts the table top-down."""
     combinations = combinations_of(run)
     if combinations is not None:

@@ -11,9 +11,10 @@ from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
+from sfumato.release.large.disk_space import refuse_full_disks
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeRun, Outcome
+from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
 from sfumato.sources.duckdb_source import size_of
@@ -26,7 +27,7 @@ def is_segmented(recipe: Recipe) -> bool:
     return isinstance(recipe.algorithm, Mondrian) and recipe.algorithm.strict and bool(recipe.schema.quasi)
 
 
-def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
+def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     """Code all rows, cut them into segments, finish these one by one, and judge the files.
 
     Parameters
@@ -35,15 +36,18 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
     parts : the folder for the parts of the published table.
     """
     search = search_of(run)
+    coder = coder_of(run, search)
+    parts.mkdir(parents=True)
+    refuse_full_disks(run.profile, coder, run.source.temporary, parts)
     place = run.source.temporary / "segments"
     place.mkdir(mode=0o700)
-    rows = _coded(run, coder_of(run, search), place)
+    rows = _coded(run, coder, place)
     plan = search.cut(
         search.pass_over(rows.batches),
         most_rows=run.limits.segment_rows,
         progress=partly(run.progress, ENDS["code"], ENDS["cut"]),
     )
-    spilled = size_of(place)
+    spilled = 2 * size_of(place)  # the rows of all together are there until all segments are
     tell = partly(run.progress, ENDS["cut"], ENDS["part"])
     rows.part(plan.tree, lambda done: tell(done, "parting"))
     columns = tuple(run.profile.column(name) for name in run.names)
@@ -53,7 +57,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
-    return Outcome(
+    return LargeOutcome(
         judged=judge_segments(run, written, search.quasi, truth, tell),
         written=written,
         passage=Passage(
@@ -63,7 +67,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
             "memory",
             segments=len(finished),
             memory=run.memory,
-            spilled=max(2 * spilled, run.source.spilled),
+            spilled=max(spilled, run.source.spilled),
         ),
     )
 
@@ -91,6 +95,5 @@ def _finished(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
 
 
 def _move(finished: Sequence[FinishedSegment], parts: Path) -> None:
-    parts.mkdir(parents=True)
     for each in finished:
         shutil.move(each.part, parts / each.part.name)
