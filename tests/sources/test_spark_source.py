@@ -262,7 +262,8 @@ def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(spark, tmp_pa
 def test_the_digest_of_a_table_depends_on_its_rows_and_not_on_their_order(spark, tmp_path):
     table = people(50)
     alike = table.take(pa.array(np.random.default_rng(1).permutation(50)))
-    other = pa.concat_tables([table, table.slice(0, 1)])
+    score = table["score"].to_pylist()
+    other = table.set_column(table.column_names.index("score"), "score", [[score[0] + 1, *score[1:]]])
     digests = [
         opened(read(spark, each, tmp_path / str(at))).profile(table.column_names, ["age"]).digest
         for at, each in enumerate((table, alike, other))
