@@ -175,3 +175,23 @@ def test_files_that_are_damaged_are_told_without_their_content(tmp_path):
     with pytest.raises(ReadError, match="check its files") as told:
         DuckDBSource(parquet_query([file]), memory=10**8, temporary=tmp_path)
     assert "secret" not in str(told.value)
+
+
+def test_moments_with_a_zone_are_compared_as_moments(tmp_path):
+    moments = pa.array([MOMENT, DAY], pa.timestamp("us", "Europe/Berlin"))
+    source = opened(
+        pa.table({"at": moments, "seen": moments}), tmp_path, {"at": "Europe/Berlin", "seen": "Europe/Berlin"}
+    )
+    source.profile(["at", "seen"], ["at"])
+    cases = source.count(["at"], 10, silent).select(["at"])
+    rule = ByCase(
+        cases=cases.append_column(GROUP, pa.array([0, 1], pa.int32())),
+        shown=cases,
+        names=("at", "seen"),
+        order=(np.argsort(np.argsort(cases["at"].to_numpy())), "seen"),
+    )
+    written = source.write(rule, tmp_path / "parts", silent)
+    table = pq.read_table(tmp_path / "parts" / written.parts[0])
+    assert table.schema.field("at").type == pa.timestamp("us", "Europe/Berlin")
+    assert sorted(table["at"].to_pylist()) == sorted(moments.to_pylist())
+    assert source.digest(rule) == source.written(tmp_path / "parts").digest_written(rule)

@@ -253,15 +253,14 @@ class DuckDBSource:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
         shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
         self._connection.register(CASES, shown)
-        same = _same_cells(rule.shown.column_names)
-        kept = [
-            f"make_timestamp(epoch_us(r.{self._raw[name].sql}))"
-            if self._raw[name].kind == ZONED
-            else f"r.{quoted(name)}"
-            for name in rule.kept
+        moments = [
+            f"make_timestamp(epoch_us({each.sql})) AS {each.sql}" for each in self._raw.values() if each.kind == ZONED
         ]
+        replaced = f" REPLACE ({', '.join(moments)})" if moments else ""
+        plain = f"SELECT *{replaced} FROM {self._query}"  # noqa: S608 - names are quoted
+        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
         return self._asked(
-            f"SELECT {_digest([f'c.{GROUP}', *kept])} FROM {self._query} r JOIN {CASES} c ON {same}"  # noqa: S608 - quoted
+            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {_same_cells(rule.shown.column_names)}"  # noqa: S608
         )
 
     def _asked(self, query: str) -> str:
