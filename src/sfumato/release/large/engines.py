@@ -68,14 +68,13 @@ class Elsewhere(Place):
 class Where(Place, total=False):
     """Where a release is made, and what that may take; none of it changes the release.
 
-    Parameters
-    ----------
-    engine : `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a quarter of
-        the budget.
-    memory : the budget of the process, such as `"4GB"`; by default half of what is free.
-    temporary : the folder for what does not fit into memory, which holds original values; by default beside `out`.
-    out : the folder to write the release into, which is needed beyond memory.
-    replace : whether an older release there may be replaced.
+    - `engine`: `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a
+      quarter of the budget.
+    - `memory`: the budget of the process, such as `"4GB"`; by default half of what is free.
+    - `temporary`: the folder for what does not fit into memory, which holds original values; by default beside
+      `out`.
+    - `out`: the folder to write the release into, which is needed beyond memory.
+    - `replace`: whether an older release there may be replaced.
     """
 
     engine: EngineName
