@@ -126,7 +126,9 @@ class LosesAll(TCloseness):
 
 @dataclass(frozen=True, kw_only=True)
 class SaysNotCompared(TCloseness):
-    compares_with_table = False
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "compares_with_table", False)
 
 
 @dataclass(frozen=True, kw_only=True)

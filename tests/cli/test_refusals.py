@@ -50,6 +50,7 @@ def folder(tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "folder").mkdir()
     (tmp_path / "latin.csv").write_bytes(TABLE.replace("cook", "k\u00f6chin").encode("latin-1"))
     sf.write(sf.read(tmp_path / "t.csv"), tmp_path / "t.parquet")
     whole = (tmp_path / "t.parquet").read_bytes()
@@ -128,7 +129,7 @@ BAD = {
     "infinities": (["infinite.csv", *GOOD, "--hierarchy", "age=intervals:5"], "'age' contains infinite values"),
     "too many values": (["many.csv", "--quasi", "job", "--k", "2"], "has 100,001 distinct values"),
     "absent file": (["absent.csv", *GOOD], "There is no file absent.csv"),
-    "a folder": ([".", *GOOD], "is a folder"),
+    "a folder": (["folder", *GOOD], "is a folder"),
     "unknown suffix": (["not_toml.toml", *GOOD], "has no known suffix"),
     "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "seems to be separated by ','"),
     "long separator": (["t.csv", *GOOD, "--separator", "--"], "read.separator must be"),
