@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.exceptions import SfumatoError
+from sfumato.exceptions import SchemaError, SfumatoError
 
 WEIGHT = "_records"  # the column of counted combinations that says how many records each stands for
 GROUP = "_group"  # the column that says in which group a combination is published
@@ -161,3 +161,12 @@ class Source(Protocol):
 
     def written(self, folder: Path) -> Source:
         """Return a table that was written, to be judged as it stands in its files."""
+
+
+def refuse_same_but_case(names: Sequence[str]) -> None:
+    """Refuse columns that engines, which ignore case, do not tell apart."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(name.lower(), name)
+        if other != name:
+            raise SchemaError(f"The columns {other!r} and {name!r} differ only in case; rename one of them.")

@@ -24,6 +24,7 @@ from sfumato.sources.base import (
     Told,
     TooManyCombinationsError,
     Written,
+    refuse_same_but_case,
 )
 from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
 from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
@@ -76,6 +77,7 @@ class DuckDBSource:
         self._memory, self.temporary, self._zones = memory, temporary, zones or {}
         self._connection = self._duckdb.connect(config=self._settings)
         for name, table in (tables or {}).items():
+            refuse_same_but_case(table.schema.names)
             self._connection.register(name, table)
         self._query = query
         self._profile: TableProfile | None = None

@@ -28,6 +28,7 @@ from sfumato.sources.base import (
     Told,
     TooManyCombinationsError,
     Written,
+    refuse_same_but_case,
 )
 from sfumato.sources.canonical_spark import UTC, ZONED, SparkColumn, spark_functions, spark_type
 from sfumato.sources.duckdb_source import INDEX, in_zone
@@ -60,7 +61,7 @@ class SparkSource:
         with self._told("read"):
             names, kinds = list(frame.columns), [field.dataType.simpleString() for field in frame.schema.fields]
         refuse_duplicates(names)
-        _refuse_same_but_case(names)
+        refuse_same_but_case(names)
         self._frame = frame.toDF(*(f"c{at}" for at in range(len(names))))
         self._kinds = {
             name: (f"c{at}", kind)
@@ -353,11 +354,3 @@ def _regrouped(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
 
 def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.equal(group, NOWHERE), None, group)
-
-
-def _refuse_same_but_case(names: Sequence[str]) -> None:
-    known: dict[str, str] = {}
-    for name in names:
-        other = known.setdefault(name.lower(), name)
-        if other != name:
-            raise SchemaError(f"Spark does not tell the columns {other!r} and {name!r} apart; rename one of them.")

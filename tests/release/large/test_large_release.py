@@ -202,3 +202,22 @@ def test_unknown_options_are_refused(patients):
         sf.anonymize(patients, SCHEMA, MODELS, engin="duckdb")  # type: ignore[call-overload]  # that is the point
     with pytest.raises(InvalidParameterError, match="one of auto"):
         sf.anonymize(patients, SCHEMA, MODELS, engine="duck")  # type: ignore[call-overload]  # likewise
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    {
+        "types": ([{"age": [30, 31]}, {"age": [30.5, 31.5]}], "other types of them"),
+        "columns": ([{"age": [30, 31]}, {"years": [30, 31]}], "other columns"),
+        "case": ([{"age": [30, 31], "Age": [1, 2]}], "differ only"),
+        "reserved": ([{"age": [30, 31], "_records": [1, 1]}], "rename it"),
+    }.values(),
+)
+def test_files_that_an_engine_would_read_otherwise_are_refused(tmp_path, columns, sentence):
+    (tmp_path / "files").mkdir()
+    for at, each in enumerate(columns):
+        pq.write_table(pa.table(each), tmp_path / "files" / f"{at}.parquet")
+    schema = sf.Schema(quasi=list(columns[0]))
+    with pytest.raises(SfumatoError, match=sentence):
+        sf.anonymize(tmp_path / "files", schema, MODELS, engine="duckdb", memory="100MB", out=tmp_path / "release")
+    assert not (tmp_path / "release").exists()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sfumato.core.progress import Progress
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
 from sfumato.recipe import Recipe
 from sfumato.release.large.counted import carry_out_counted, combinations_of
@@ -16,8 +17,10 @@ from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
 from sfumato.release.tasks import refuse_unpublished
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import Source
+from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.table.atomic import atomic_folder
+
+RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case")  # what engines call columns of their own
 
 
 def carry_out_large(
@@ -72,6 +75,9 @@ def _refuse(recipe: Recipe, source: Source) -> tuple[str, ...]:
     refuse_unpublished(recipe)
     refuse_unserved(recipe)
     check_models(recipe.models, recipe.schema)
+    reserved = [name for name in recipe.schema.attributes if RESERVED.fullmatch(name)]
+    if reserved:
+        raise SchemaError(f"Column {reserved[0]!r} has a name that is needed beyond memory; rename it.")
     return recipe.schema.check_columns(source.names)
 
 
