@@ -93,6 +93,7 @@ def test_two_tabs_stay_honest(persons_server, visit):
     other.goto(f"{server.base}/search")
     for tab in (here.page, other):  # when nothing is computed any more, no tab is drawn again by itself
         expect(tab.locator("#risk-now")).to_have_attribute("aria-busy", "false")
+        expect(tab.locator("#progress:not([data-follow])")).to_be_attached()
     here.page.fill("#max-suppressed", "0.1")
     here.page.press("#max-suppressed", "Tab")
     expect(here.page.locator("#fragment")).to_contain_text("max_suppressed = 0.1")
