@@ -125,9 +125,10 @@ def _roll_up_once() -> None:
         np.zeros(16, dtype=np.int32),
         np.zeros(3, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
+        np.zeros(2),
     )
     tables = columns, (*ladders, np.array([[0, 2]]), np.array([[2, 1]])), (np.zeros(3), both)
-    found = np.zeros(2, dtype=np.int64), np.zeros(2)
+    found = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2)
     rolling_up.walk(2, 0, one - 1, tables, rules, np.arange(3), space, found)
     rolling_up.merge(tuple(each[0] for each in space[:3]), 2, 0, 1, one - 1, space[3], tuple(e[1] for e in space[:3]))
 
