@@ -23,7 +23,7 @@ from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TClosene
 from sfumato.schema.missing import Missing
 
 S = {"sensitive": "s"}
-ALWAYS = {"ROLLED_UP": 0, "TELLING": np.inf}
+ALWAYS = {"ROLLED_UP": 0}
 CLOSE = [
     (TCloseness(t=0.3, **S),),
     (KAnonymity(k=2), TCloseness(t=0.4, distance="variational", **S)),

@@ -23,7 +23,6 @@ SMALL = 1 << 15  # nodes up to which proving finds better solutions as fast as c
 BATCH = 8  # the fewest nodes chosen at once
 BLUR = 0.3  # of the border, in the logarithm of cells
 NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
-TELLING = 24  # nodes that a check must decide to be worth more than a compiled walk over them
 ROLLED_UP = 1 << 20  # combinations in all candidates from which a compiled walk pays off
 WORTH_WAITING = 1 << 25  # combinations in all candidates from which compiling first is faster than checks
 
@@ -62,7 +61,7 @@ class DenseSearch(Search):
     suppresses too much rules out everything below. First it dives for a good solution: among nodes with few enough
     cells, the one with the smallest bound, where bisection finds how many cells are few enough. From there, in large
     lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates, or,
-    where loops are compiled for the models, walks over all candidates and checks the best of them.
+    where loops are compiled for the models, walks over all candidates from the top and checks the best of them.
     """
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
@@ -190,15 +189,10 @@ class DenseSearch(Search):
         return True
 
     def _prove(self) -> None:
-        before, checks = np.inf, 0.0
         while (candidates := self._candidates()).any() and not self.deadline.passed():
-            left = float(np.count_nonzero(candidates))
-            self.progress(1 - left / self.status.size, self.note())
-            if before - left < TELLING * (self.recodings.checked - checks) and self._walk(
-                candidates, Hopes(self.hoped_for, self.bound)
-            ):
+            self.progress(1 - np.count_nonzero(candidates) / self.status.size, self.note())
+            if self._walk(candidates, Hopes(self.hoped_for, self.bound)):
                 continue
-            before, checks = left, self.recodings.checked
             for place in self._telling(candidates):
                 if self.deadline.passed():
                     break
