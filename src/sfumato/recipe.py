@@ -123,7 +123,8 @@ class Recipe:
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
         require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
-        require(self.language in LANGUAGES, self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
+        known = isinstance(self.language, str) and self.language in LANGUAGES
+        require(known, self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
 
     @property
     def conventions(self) -> dict[str, Option]:

@@ -82,7 +82,7 @@ def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
         upper = (moved.astype(object) + some.missing.astype(object) * whole) * everyone + excess * whole
         return np.minimum(quotient(upper, sizes.astype(object) * (whole * everyone)), 1)
 
-    return _judged(histogram, 4 * table * values, distance)
+    return _judged(histogram, 4 * table * max(values, 1), distance)
 
 
 def quotient(numerator: Whole, denominator: Whole) -> Levels:
