@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests import odd_columns
+from tests.odd_columns import MOMENT, rule_on
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError
@@ -25,7 +27,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.running import carry_out_large
-from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyCombinationsError
+from sfumato.sources.base import NOWHERE, WEIGHT, Piece, TooManyCombinationsError
 from sfumato.sources.spark_source import SparkSource, _regrouped, _reworded
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import canonical
@@ -36,37 +38,13 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or later, which is not installed"),
 ]
 
-DAY, MOMENT = dt.datetime(2026, 1, 31), dt.datetime(2026, 3, 8, 2, 30)  # noqa: DTZ001 - naive as in files
 COLUMNS = {
-    "whole floats": pa.array([1.0, 2.0, None]),
-    "floats": pa.array([1.5, 2.0, None]),
-    "not a number": pa.array([1.0, math.nan, 3.0]),
-    "negative zero": pa.array([-0.0, 0.5, 0.0]),
-    "nothing": pa.array([None, None, None], pa.float64()),
-    "only nan": pa.array([math.nan, math.nan, None]),
-    "small numbers": pa.array([1, 2, None], pa.int8()),
-    "unsigned": pa.array([1, 2, 3], pa.uint64()),
-    "short floats": pa.array([0.5, 0.1, 1], pa.float32()),
-    "texts": pa.array(["a", "", "é"]),
-    "categories": pa.array(["b", "a", "b"]).dictionary_encode(),
-    "truth": pa.array([True, False, None]),
-    "days": pa.array([dt.date(2026, 1, 31), None, dt.date(1899, 1, 1)]),
-    "midnights": pa.array([DAY, None, DAY], pa.timestamp("ms")),
-    "moments": pa.array([DAY, MOMENT, None], pa.timestamp("us")),
-    "zoned": pa.array([DAY, MOMENT, None], pa.timestamp("us", "Europe/Berlin")),
-    "zoned midnights": pa.array([DAY, DAY, None], pa.timestamp("us", "UTC")),
-    "whole decimals": pa.array([Decimal("1.00"), Decimal("2.00"), None]),
-    "decimals": pa.array([Decimal("1.25"), Decimal("2.00"), None]),
+    **odd_columns.COLUMNS,
     "wide decimals": pa.array([Decimal("1.25"), Decimal("-0.000000001"), None], pa.decimal128(38, 18)),
     "large whole decimals": pa.array([Decimal(2**60), Decimal(-1), None], pa.decimal128(38, 18)),
-    "large floats": pa.array([2.0**60, 1.0, 2.0]),
-    "a `strange`.name": pa.array(["x", "y", "z"]),
 }
 REFUSED = {
-    "infinite": pa.array([math.inf, 1.0]),
-    "wide": pa.array([2**64 - 1, 1], pa.uint64()),
-    "bytes": pa.array([b"a", b"b"]),
-    "lists": pa.array([[1], [2]]),
+    **odd_columns.REFUSED,
     "long decimals": pa.array([Decimal("0.12345678901234567"), None], pa.decimal128(38, 18)),
 }
 SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["disease"], insensitive=["since", "score"])
@@ -217,15 +195,6 @@ def test_combinations_are_counted_as_often_as_they_occur(spark, tmp_path):
     assert source.values("job").to_pylist() == ["Clerk", "clerk", "z", "émigré"]
     assert source.distinct(["job", "sex"]) == {"job": 4, "sex": 2}
     assert source.distinct([]) == {}
-
-
-def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> ByCase:
-    return ByCase(
-        cases=cases.append_column(GROUP, pa.array(group, pa.int32())),
-        shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
-        names=tuple(names),
-        order=(np.arange(len(shown)), *names[1:]),
-    )
 
 
 def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(spark, tmp_path):

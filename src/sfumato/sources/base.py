@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError, SfumatoError
+from sfumato.table.columns import undecorated
 
 WEIGHT = "_records"  # the column of counted combinations that says how many records each stands for
 GROUP = "_group"  # the column that says in which group a combination is published
+RANK = "_rank"  # begins the names of columns that say where the group of a combination stands
 NOWHERE = -1  # the group of a combination that is not published
+INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
+FACTS = 4  # that are asked of every column
 Told: TypeAlias = Callable[[float], None]
 
 
 class TooManyCombinationsError(SfumatoError):
-    """A table has more combinations than memory holds."""
+    """A table has more combinations than memory holds.
+
+    Parameters
+    ----------
+    most : how many it holds.
+    columns : how many columns are combined.
+    """
+
+    def __init__(self, most: int, columns: int) -> None:
+        super().__init__(
+            f"The table has more than {most:,} combinations of {columns} columns, more than fit into memory."
+        )
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,46 @@ class TableProfile:
     def column(self, name: str) -> ColumnProfile:
         """Return one column."""
         return next(column for column in self.columns if column.name == name)
+
+
+class AskedColumn(Protocol):
+    """A column as an engine has it, and what it asks of all its cells."""
+
+    @property
+    def name(self) -> str:
+        """The name that users know."""
+
+    def canonical(self, *, filled: bool, plain: bool, odd: int) -> tuple[Any, pa.DataType]:
+        """Return the expression of its canonical cells, and their type, as its facts decide them."""
+
+
+def profile_of(
+    columns: Sequence[AskedColumn], facts: Sequence[Any], rows: int, zones: Mapping[str, str]
+) -> tuple[tuple[ColumnProfile, ...], list[Any]]:
+    """Describe columns by what one scan found of them.
+
+    Parameters
+    ----------
+    columns : the columns.
+    facts : four of every column: the number of filled cells, whether all are plain, the number of odd ones, and about
+        how many differ.
+    rows : the number of rows.
+    zones : the time zones of columns of moments.
+
+    Returns
+    -------
+    tuple
+        The profiles, and the expressions of canonical cells.
+    """
+    profiles, cells = [], []
+    for at, column in enumerate(columns):
+        filled, plain, odd, distinct = facts[FACTS * at : FACTS * (at + 1)]
+        cell, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
+        zone = zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
+        stars = odd if pa.types.is_string(kind) else 0
+        profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, stars))
+        cells.append(cell)
+    return tuple(profiles), cells
 
 
 @dataclass(frozen=True)
@@ -90,6 +147,22 @@ class ByCase:
     def kept(self) -> list[str]:
         """The columns that are published as they are."""
         return [name for name in self.names if name not in self.shown.column_names]
+
+    @property
+    def shown_cases(self) -> pa.Table:
+        """What is published of every group, and the group as `GROUP`."""
+        groups = pa.array(range(self.shown.num_rows), pa.int32())
+        return undecorated(self.shown).append_column(GROUP, groups)
+
+    def ranks(self) -> dict[str, pa.ChunkedArray]:
+        """Rank every published case by each ranking of groups in `order`, named by `RANK` and its place."""
+        group = self.cases[GROUP]
+        published = pc.if_else(pc.equal(group, NOWHERE), None, group)
+        return {
+            f"{RANK}{at}": pa.array(each).take(published)
+            for at, each in enumerate(self.order)
+            if not isinstance(each, str)
+        }
 
     def run(self, at: int) -> list[str]:
         """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""
@@ -170,3 +243,16 @@ def refuse_same_but_case(names: Sequence[str]) -> None:
         other = known.setdefault(name.lower(), name)
         if other != name:
             raise SchemaError(f"The columns {other!r} and {name!r} differ only in case; rename one of them.")
+
+
+def refuse_no_rows(rows: int) -> None:
+    """Refuse a table without rows."""
+    if not rows:
+        raise SchemaError("The table has no rows; there is nothing to publish.")
+
+
+def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
+    """Give moments, which are in UTC, their time zone back."""
+    if not zone or not pa.types.is_timestamp(cells.type):
+        return cells
+    return cells.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", zone))

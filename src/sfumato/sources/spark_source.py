@@ -13,34 +13,36 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato.exceptions import ReadError
 from sfumato.sources.base import (
     GROUP,
+    INDEX,
     NOWHERE,
+    RANK,
     WEIGHT,
     ByCase,
-    ColumnProfile,
     Piece,
     TableProfile,
     Told,
     TooManyCombinationsError,
     Written,
+    in_zone,
+    profile_of,
+    refuse_no_rows,
     refuse_same_but_case,
 )
 from sfumato.sources.canonical_spark import UTC, ZONED, SparkColumn, spark_functions, spark_type
-from sfumato.sources.duckdb_source import INDEX, in_zone
 from sfumato.sources.packing import group_digit
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import refuse_duplicates, undecorated
+from sfumato.table.columns import refuse_duplicates
 from sfumato.table.extras import optional_library
 
 BATCH = 500_000  # rows of a row group
 SHIPPED = 50_000  # rows that a worker sends at once, about
 MOST_SENT = 100 * 2**20  # bytes of cases that every worker gets; more are joined by shuffling
-CASE, RANK = "_case", "_rank"
+CASE = "_case"
 
 
 class SparkSource:
@@ -99,18 +101,12 @@ class SparkSource:
             self._refuse_other_python()
             (found,) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
         rows, combinations, *digests = found[:4]
-        if not rows:
-            raise SchemaError("The table has no rows; there is nothing to publish.")
-        profiles, cells = [], []
-        for at, column in enumerate(columns):
-            filled, plain, odd, distinct = found[4 + 4 * at : 8 + 4 * at]
-            cell, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
-            zone = UTC if column.kind == ZONED and pa.types.is_timestamp(kind) else ""
-            stars = odd if column.is_text else 0
-            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, stars))
-            cells.append(cell.alias(column.inner))
-        self._records = self._frame.select(*cells)
-        self._profile = TableProfile(rows, tuple(profiles), combinations, "spark-" + "-".join(map(str, digests)))
+        refuse_no_rows(rows)
+        zones = {column.name: UTC for column in columns if column.kind == ZONED}
+        profiles, cells = profile_of(columns, found[4:], rows, zones)
+        named = (cell.alias(column.inner) for cell, column in zip(cells, columns, strict=True))
+        self._records = self._frame.select(*named)
+        self._profile = TableProfile(rows, profiles, combinations, "spark-" + "-".join(map(str, digests)))
         return self._profile
 
     def estimate(self, names: Sequence[str]) -> int:
@@ -131,9 +127,7 @@ class SparkSource:
         with self._told("read"):
             found = (counted if self._profile.rows <= most else counted.limit(most + 1)).toArrow()
         if found.num_rows > most:
-            raise TooManyCombinationsError(
-                f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
-            )
+            raise TooManyCombinationsError(most, len(names))
         tell(1.0)
         return self._renamed(found, [*names, WEIGHT])
 
@@ -163,16 +157,11 @@ class SparkSource:
     def _ordered(self, rule: ByCase) -> Any:
         """Return what all published rows are ordered by, in their order: ranks of groups, and other cells."""
         functions = self._functions
-        ranks = {
-            f"{RANK}{at}": pa.array(each).take(_published(rule.cases[GROUP]))
-            for at, each in enumerate(rule.order)
-            if not isinstance(each, str)
-        }
         cells = [
             functions.col(self._raw[each].inner if isinstance(each, str) else f"{RANK}{at}").alias(f"o{at}")
             for at, each in enumerate(rule.order)
         ]
-        joined = self._joined(self._records, rule.quasi, rule.cases, ranks, how="left")
+        joined = self._joined(self._records, rule.quasi, rule.cases, rule.ranks(), how="left")
         kept = joined.where(~functions.col(CASE).eqNullSafe(functions.lit(NOWHERE))).select(*cells)
         return kept.orderBy(*(functions.col(f"o{at}").asc_nulls_last() for at in range(len(cells))))
 
@@ -217,9 +206,8 @@ class SparkSource:
 
     def digest_written(self, rule: ByCase) -> str:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
         cells = [self._raw[name].raw.alias(self._raw[name].inner) for name in rule.names]
-        joined = self._joined(self._frame.select(*cells), rule.shown.column_names, shown, {}, how="inner")
+        joined = self._joined(self._frame.select(*cells), rule.shown.column_names, rule.shown_cases, {}, how="inner")
         return self._digest(joined, rule)
 
     def _digest(self, joined: Any, rule: ByCase) -> str:
@@ -350,7 +338,3 @@ def _regrouped(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
             held, rows = [whole.slice(most)], rows - most
     if rows:
         yield pa.concat_tables(held)
-
-
-def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(group, NOWHERE), None, group)
