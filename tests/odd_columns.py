@@ -51,4 +51,5 @@ def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str
         shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
         names=tuple(names),
         order=(np.arange(len(shown)), *names[1:]),
+        records=np.ones(len(shown), dtype=np.int64),
     )

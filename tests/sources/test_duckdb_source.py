@@ -151,6 +151,7 @@ def test_moments_with_a_zone_are_compared_as_moments(tmp_path):
         shown=cases,
         names=("at", "seen"),
         order=(np.argsort(np.argsort(cases["at"].to_numpy())), "seen"),
+        records=np.ones(2, dtype=np.int64),
     )
     written = source.write(rule, tmp_path / "parts", silent)
     table = pq.read_table(tmp_path / "parts" / written.parts[0])

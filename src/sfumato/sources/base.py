@@ -21,7 +21,7 @@ GROUP = "_group"  # the column that says in which group a combination is publish
 RANK = "_rank"  # begins the names of columns that say where the group of a combination stands
 NOWHERE = -1  # the group of a combination that is not published
 INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
-FACTS = 4  # that are asked of every column
+FACTS = 3  # that are asked of every column
 Told: TypeAlias = Callable[[float], None]
 
 
@@ -42,7 +42,7 @@ class TooManyCombinationsError(SfumatoError):
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """One column: its canonical type, how many cells are missing, about how many values differ, its time zone.
+    """One column: its canonical type, how many cells are missing, its time zone.
 
     `stars` counts texts of nothing but stars, which mean suppressed.
     """
@@ -50,7 +50,6 @@ class ColumnProfile:
     name: str
     type: pa.DataType
     missing: int
-    distinct: int
     zone: str = ""
     stars: int = 0
 
@@ -91,8 +90,7 @@ def profile_of(
     Parameters
     ----------
     columns : the columns.
-    facts : four of every column: the number of filled cells, whether all are plain, the number of odd ones, and about
-        how many differ.
+    facts : three of every column: the number of filled cells, whether all are plain, and the number of odd ones.
     rows : the number of rows.
     zones : the time zones of columns of moments.
 
@@ -103,11 +101,11 @@ def profile_of(
     """
     profiles, cells = [], []
     for at, column in enumerate(columns):
-        filled, plain, odd, distinct = facts[FACTS * at : FACTS * (at + 1)]
+        filled, plain, odd = facts[FACTS * at : FACTS * (at + 1)]
         cell, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
         zone = zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
         stars = odd if pa.types.is_string(kind) else 0
-        profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, stars))
+        profiles.append(ColumnProfile(column.name, kind, rows - filled, zone, stars))
         cells.append(cell)
     return tuple(profiles), cells
 
@@ -131,12 +129,14 @@ class ByCase:
     shown : those of them that are recoded, as published, one row per group.
     names : all published columns in their order.
     order : what rows are ordered by, the first counting most: ranks of groups, or the name of a column.
+    records : how many records every group has.
     """
 
     cases: pa.Table
     shown: pa.Table
     names: tuple[str, ...]
     order: tuple[str | npt.NDArray[np.int64], ...]
+    records: npt.NDArray[np.int64]
 
     @property
     def quasi(self) -> list[str]:
@@ -156,13 +156,27 @@ class ByCase:
 
     def ranks(self) -> dict[str, pa.ChunkedArray]:
         """Rank every published case by each ranking of groups in `order`, named by `RANK` and its place."""
+        return {f"{RANK}{at}": self._by_case(each) for at, each in enumerate(self.order) if not isinstance(each, str)}
+
+    def parts(self, rows: int) -> pa.ChunkedArray | None:
+        """Deal published cases to parts of about so many rows, in their order.
+
+        Records of the same first rank stay together. Nothing is returned where these are too many, or where a kept
+        column comes first in the order.
+        """
+        first = self.order[0]
+        if isinstance(first, str):
+            return None
+        by_rank = np.bincount(first, weights=self.records)
+        if by_rank.max(initial=0) > 2 * rows:
+            return None
+        _, part = np.unique((np.cumsum(by_rank) - by_rank) // rows, return_inverse=True)
+        return self._by_case(part.astype(np.int32)[first])
+
+    def _by_case(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
+        """Give every case what its group has; nothing to cases that are not published."""
         group = self.cases[GROUP]
-        published = pc.if_else(pc.equal(group, NOWHERE), None, group)
-        return {
-            f"{RANK}{at}": pa.array(each).take(published)
-            for at, each in enumerate(self.order)
-            if not isinstance(each, str)
-        }
+        return pa.array(by_group).take(pc.if_else(pc.equal(group, NOWHERE), None, group))
 
     def run(self, at: int) -> list[str]:
         """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""

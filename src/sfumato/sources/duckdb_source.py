@@ -82,6 +82,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query = query
         self._profile: TableProfile | None = None
+        self._distinct: dict[str, int] = {}
         self.spilled = 0
         with self._told("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
@@ -114,12 +115,14 @@ class DuckDBSource:
         columns = [self._raw[name] for name in names]
         asked = ["count(*)", _estimate([quoted(name) for name in together]), _digest([each.sql for each in columns])]
         for column in columns:
-            asked += [*column.facts, f"approx_count_distinct({column.sql})"]
+            asked += column.facts
+        asked += [f"approx_count_distinct({column.sql})" for column in columns]
         with self._told("read"):
             (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
         rows, combinations, digest = found[:3]
         refuse_no_rows(rows)
-        profiles, cells = profile_of(columns, found[3:], rows, self._zones)
+        profiles, cells = profile_of(columns, found[3 : -len(columns)], rows, self._zones)
+        self._distinct = dict(zip(names, found[-len(columns) :], strict=True))
         casts = ", ".join(f"{cell} AS {column.sql}" for cell, column in zip(cells, columns, strict=True))
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {casts} FROM {self._query}")  # noqa: S608
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
@@ -127,6 +130,8 @@ class DuckDBSource:
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
+        if len(names) == 1:
+            return self._distinct[names[0]]
         return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
@@ -202,7 +207,7 @@ class DuckDBSource:
     def _is_ranked(self, name: str) -> bool:
         """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        return self._profile.column(name).distinct <= min(MOST_RANKED, self._profile.rows // 2)
+        return self._distinct[name] <= min(MOST_RANKED, self._profile.rows // 2)
 
     def _ranked(self, name: str) -> pa.Array:
         """Rank the values of a column in a table of its own, and return them in their order."""
