@@ -80,17 +80,13 @@ def master_and_workers() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
 @contextmanager
 def connected() -> Iterator[Any]:
     """Start a server of Spark Connect, and a session that knows nothing of Spark but its address."""
-    from pyspark.sql.connect.session import SparkSession
-
     port = _free_port()
-    settings = {
-        **SETTINGS,
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.connect.grpc.binding.address": LOOPBACK,
-    }
-    given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    binding = {"spark.connect.grpc.binding.port": str(port), "spark.connect.grpc.binding.address": LOOPBACK}
+    given = [part for name, value in (SETTINGS | binding).items() for part in ("--conf", f"{name}={value}")]
     command = [str(HOME / "sbin" / "start-connect-server.sh"), "--master", "local[2]", *given]
     with surroundings() as patch:
+        from pyspark.sql.connect.session import SparkSession
+
         patch.setenv("SPARK_NO_DAEMONIZE", "1")
         with _running(command):
             _wait_for(port)
