@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -39,6 +38,7 @@ from sfumato.release.release import Release
 from sfumato.release.searching import recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.table.atomic import local_path
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
 
@@ -176,9 +176,9 @@ def carry_out_in(
         raise InvalidParameterError(
             f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
         )
-    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, Path(out)) as source:
+    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, made := local_path(out)) as source:
         return carry_out_large(
-            recipe, source, Path(out), memory=resources.budget, replace_older=replace, report=report, progress=tell
+            recipe, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
         )
 
 

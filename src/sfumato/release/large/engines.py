@@ -123,15 +123,15 @@ class Resources:
         if parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         with workplace(parent) as place:
-            source = self._source(data, recipe, place)
+            source = self._source(data, recipe, place, out)
             try:
                 yield source
             finally:
                 source.close()
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+    def _source(self, data: Data, recipe: Recipe, place: Path, out: Path) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place)
+            return SparkSource(data, temporary=place, out=out.parent)
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})

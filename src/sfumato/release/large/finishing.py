@@ -21,8 +21,7 @@ from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import ColumnProfile
-from sfumato.sources.duckdb_source import in_zone
+from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 

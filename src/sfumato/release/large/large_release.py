@@ -12,6 +12,7 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
+from sfumato.sources.spark_source import spark_frame
 from sfumato.words import Sentence
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class LargeRelease:
         import pyarrow.dataset as ds
 
         return ds.dataset([str(path) for path in self.paths], format="parquet")
+
+    def to_spark(self, session: Any) -> Any:
+        """Return the published table as a DataFrame of a Spark session, whose workers see `folder` at the same path."""
+        return spark_frame(session, self.paths)
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())

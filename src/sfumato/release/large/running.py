@@ -20,7 +20,7 @@ from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.table.atomic import atomic_folder
 
-RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case")  # what engines call columns of their own
+RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
 
 
 def carry_out_large(

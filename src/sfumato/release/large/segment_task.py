@@ -44,10 +44,9 @@ def search_of(run: LargeRun) -> SegmentedSearch:
 def coder_of(run: LargeRun, search: SegmentedSearch) -> RowCoder:
     """Say how rows are coded: columns of few texts are kept as ranks."""
     kept = tuple(name for name in run.names if name not in run.recipe.schema.quasi)
-    described = [run.profile.column(name) for name in kept]
-    few = [each.name for each in described if pa.types.is_string(each.type) and each.distinct <= MOST_TEXTS]
-    texts = {name: run.source.values(name) for name in few}
-    return RowCoder(search.quasi, search.sensitive, kept, texts)
+    texts = [name for name in kept if pa.types.is_string(run.profile.column(name).type)]
+    few = {name: run.source.values(name) for name in texts if run.source.estimate([name]) <= MOST_TEXTS}
+    return RowCoder(search.quasi, search.sensitive, kept, few)
 
 
 def _domain(run: LargeRun, name: str) -> Domain:
