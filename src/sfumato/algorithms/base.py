@@ -142,6 +142,20 @@ class Algorithm(ABC):
         """Quasi-identifiers that the parameters name."""
         return ()
 
+    def needed_of_blocks(self, models: Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+        """Return what a block of a table must keep as one group, so that the search finds what to publish of it."""
+        return models
+
+    def settled(self, task: Task, block: npt.NDArray[np.integer]) -> Algorithm:  # noqa: ARG002 - most decide nothing
+        """Return what searches the blocks of a table one by one; what must be alike in all of them is decided here.
+
+        Parameters
+        ----------
+        task : the whole table.
+        block : the number of every record's block; each block keeps what is needed of it.
+        """
+        return self
+
     def refusal(self, task: Task) -> str | None:
         """Return in one sentence why the algorithm does not support this task, or nothing.
 

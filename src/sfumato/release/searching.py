@@ -7,15 +7,16 @@ from fractions import Fraction
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.in_blocks import search_in_blocks
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 
 
-def search(algorithm: Algorithm, task: Task) -> Publication:
-    """Find what to publish; refuse a search that would suppress too much."""
-    publication = algorithm.search(task)
+def search(algorithm: Algorithm, task: Task, block_rows: int | None = None) -> Publication:
+    """Find what to publish, in blocks of at most so many records if that is asked for; refuse to suppress too much."""
+    publication = algorithm.search(task) if block_rows is None else search_in_blocks(algorithm, task, block_rows)
     name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
     suppressed = publication.suppressed(task.table)
     if suppressed == rows:

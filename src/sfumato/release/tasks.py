@@ -14,6 +14,7 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, code
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
@@ -44,6 +45,7 @@ def task_of(
     With `weights`, every row of the table represents that many records.
     """
     refuse_unpublished(recipe)
+    refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
     task = coded_task(recipe, table, progress, stream, weights=weights)
     for refuse in (_refuse_unknown_values, _refuse_impossible):
@@ -60,6 +62,15 @@ def refuse_unpublished(recipe: Recipe) -> None:
     schema = recipe.schema
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
         raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
+
+
+def refuse_unfit_blocks(recipe: Recipe) -> None:
+    """Refuse blocks for what cannot be searched in them."""
+    if recipe.block_rows is None:
+        return
+    refusal = refusal_in_blocks(recipe.algorithm, recipe.models, tuple(recipe.schema.flags))
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
 
 
 def coded_task(
