@@ -121,6 +121,11 @@ def test_blocks_keep_the_models_and_are_unions_of_groups_of_mondrian(drawn, mode
         assert len(sizes) == 1
 
 
+def test_blocks_for_cross_buckets_keep_the_diversity_that_it_needs():
+    models = (sf.EntropyLDiversity(l=2, sensitive="occupation"),)
+    assert sf.CrossBucket().needed_of_blocks(models) == (*models, sf.FrequencyLDiversity(l=2, sensitive="occupation"))
+
+
 def test_blocks_have_at_most_so_many_records_where_the_table_can_be_cut():
     block = blocks_of(task_of(census(), SCHEMA, K), 50)
     assert np.bincount(block).max() <= 50
@@ -148,7 +153,10 @@ def test_every_block_may_suppress_its_share(rows, share):
 def test_blocks_draw_apart_and_compare_with_the_whole_table():
     task = task_of(census(), SCHEMA, T)
     first, second = block_tasks(task, np.split(np.arange(240), 2))
-    assert first.rng.integers(1 << 40) != second.rng.integers(1 << 40)
+    drawn = first.rng.integers(1 << 40), second.rng.integers(1 << 40)
+    again = list(block_tasks(task_of(census(), SCHEMA, T), np.split(np.arange(240), 2)))
+    assert (again[1].rng.integers(1 << 40), again[0].rng.integers(1 << 40)) == drawn[::-1]
+    assert drawn[0] != drawn[1]
     for each in (first, second):
         assert each.whole().totals["occupation"].tolist() == task.whole().totals["occupation"].tolist()
 
@@ -214,3 +222,33 @@ def test_recipes_keep_their_blocks():
     assert Recipe.from_toml(recipe.to_toml()).block_rows == 500
     assert "block_rows=500" in recipe.to_python("census.csv")
     assert "block_rows" not in replace(recipe, block_rows=None).to_toml()
+
+
+def two_worlds(rows: int = 400) -> pa.Table:
+    """Draw a table whose halves are each a quarter away from it, the young and the old ones."""
+    rng = generator(5)
+    young = np.arange(rows) < rows // 2
+    flu = rng.random(rows) < np.where(young, 0.75, 0.25)
+    age = np.where(young, rng.integers(20, 40, rows), rng.integers(60, 80, rows))
+    return pa.table({"age": age, "occupation": np.where(flu, "flu", "cold"), "sex": rng.integers(0, 2, rows)})
+
+
+@pytest.mark.parametrize("algorithm", [sf.NCPTopDown(), sf.Sabre(), sf.LocalRecoding(), sf.Mdav(), sf.Anatomy()])
+def test_groups_are_compared_with_the_whole_table_not_with_their_block(algorithm):
+    schema = sf.Schema(quasi=["age", "sex"], sensitive=["occupation"])
+    models = (sf.TCloseness(t=0.3, sensitive="occupation"),)
+    task = task_of(two_worlds(), schema, models)
+    assert len(np.unique(blocks_of(task, 200))) == 2
+    assert sf.anonymize(two_worlds(), schema, models, algorithm, block_rows=200, seed=1).audit.holds
+
+
+def test_slices_are_chosen_so_that_every_block_keeps_the_models():
+    task = task_of(census(), SCHEMA, L)
+    block = np.arange(240) // 6
+    settled = sf.Slicing().settled(task, block)
+    assert settled.layout.linked != sf.Slicing()._layout(task).linked
+    for each in range(40):
+        part = replace(task, table=task.table.take(np.flatnonzero(block == each)))
+        found = settled.search(part)
+        groups = Groups.from_rows(found.group, int(found.group.max()) + 1, part.watched)
+        assert kept_by_all(groups, L).all()
