@@ -249,11 +249,17 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
 
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    for column in task.table.quasi if algorithm.needs_complete else ():
-        missing = task.table.records(np.flatnonzero(column.codes == column.domain.missing))
-        if missing:
+    table = task.table
+    lost = {column.name: np.flatnonzero(column.codes == column.domain.missing) for column in table.quasi}
+    yield from refused_missing(algorithm, {name: table.records(cases) for name, cases in lost.items()})
+
+
+def refused_missing(algorithm: Algorithm, missing: Mapping[str, int]) -> Iterator[str]:
+    """Yield why quasi-identifiers with so many missing cells are not served."""
+    for name, cells in missing.items() if algorithm.needs_complete else ():
+        if cells:
             yield (
-                f"{_name(algorithm)} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing "
+                f"{_name(algorithm)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
                 "cells; fill them or drop these rows."
             )
 

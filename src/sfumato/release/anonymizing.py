@@ -36,13 +36,11 @@ from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
-from sfumato.release.searching import recoding_of, search
+from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
-
-INFORMATION_LOSS = "information-loss-rate"
 
 
 @overload
