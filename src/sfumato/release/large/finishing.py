@@ -158,6 +158,8 @@ def write_part(part: Path, shown: pa.Table) -> None:
 
 
 def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+    if zone and pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
     return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
 
 
