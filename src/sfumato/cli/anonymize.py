@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
+SHARE_HELP = "The share of records that may be suppressed."
+SEED_HELP = "Seed of the search; buckets are repeated only by a recipe's secret."
 BLOCK_HELP = "Cut a table with more rows into blocks of at most this many, and search each of them alone."
 EXAMPLES = examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
@@ -57,14 +59,9 @@ def anonymize(
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     step: Steps = [],  # noqa: B006 - Typer copies it
-    max_suppressed: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
-    ] = None,
+    max_suppressed: Annotated[float | None, typer.Option(metavar="SHARE", help=SHARE_HELP)] = None,
     block_rows: Annotated[int | None, typer.Option(metavar="N", help=BLOCK_HELP)] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
-    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help=SEED_HELP)] = None,
     date: Annotated[
         str | None,
         typer.Option(

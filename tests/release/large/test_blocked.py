@@ -140,7 +140,9 @@ def test_centers_are_of_one_kind_in_all_blocks(tmp_path):
 
 
 def test_moments_keep_their_time_zone(tmp_path):
-    moments = pa.array([i * 3_600_000_000 for i in (1, 2, 30, 31, 500, 502, 600, 601)], pa.timestamp("us", "Asia/Tokyo"))
+    moments = pa.array(
+        [i * 3_600_000_000 for i in (1, 2, 30, 31, 500, 502, 600, 601)], pa.timestamp("us", "Asia/Tokyo")
+    )
     table = pa.table({"born": moments, "disease": ["flu"] * 8})
     schema = sf.Schema(quasi=["born"], sensitive=["disease"])
     recipe = Recipe(schema=schema, models=K, algorithm=sf.Mdav(), seed=1, block_rows=4)
@@ -170,7 +172,7 @@ def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
         return replace(found, group=np.where(np.arange(len(found.group)) < 6, -1, found.group))
 
     monkeypatch.setattr(sf.Mdav, "search", wasteful)
-    with pytest.raises(InfeasibleError, match="Mdav would suppress .* records, more than the 0 allowed"):
+    with pytest.raises(InfeasibleError, match=r"Mdav would suppress .* records, more than the 0 allowed"):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
