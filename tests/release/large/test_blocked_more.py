@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ from tests.strategies import described_tables
 
 import sfumato as sf
 from sfumato.core.progress import silent
-from sfumato.exceptions import InfeasibleError, SfumatoError, UnsupportedModelError
+from sfumato.exceptions import SfumatoError
 from sfumato.recipe import Recipe
 from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
