@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_keys
-from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
     Exact,
@@ -86,22 +85,42 @@ def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart:
     A group that mixes missing and other values is published as suppressed, unless its missing cells are
     published separately (see `keep_missing`).
     """
-    domain, any_value = column.domain, column.domain.missing + 1
-    offsets, codes, _ = sparse_counts(group, groups, column.codes, any_value)
-    codes, last = codes.astype(np.int64), offsets[1:] - 1
-    lost = codes[last] == domain.missing
-    known = np.diff(offsets) - lost
-    starred = (known == len(domain)) & (known > 1) | (lost & (known > 0) & (not missing_apart))
-    dropped = np.repeat(starred, np.diff(offsets))
+    missing = column.domain.missing
+    offsets, codes, by_group = _occurring(column, group, groups)
+    offsets, codes = _told(offsets, codes, missing, missing_apart=missing_apart)
+    first, merged = _distinct_sets(offsets, codes, missing + 2)
+    sizes = np.diff(offsets)[first]
+    chosen = np.concatenate([[0], np.cumsum(sizes)])
+    members = np.arange(chosen[-1]) + np.repeat(offsets[first] - chosen[:-1], sizes)
+    return Recoded(SetLabels(column.domain, chosen, codes[members]), merged[by_group].astype(np.int32, copy=False))
+
+
+def _occurring(column: CodedColumn, group: Ints, groups: int) -> tuple[Ints, Ints, npt.NDArray[np.integer]]:
+    """Find sets of codes that occur in groups, and which of them every group has."""
+    width = column.domain.missing + 1
+    if width > SMALL_SET:
+        keys = np.sort(group.astype(np.int64) * width + column.codes)
+        keys = keys[np.append(True, keys[1:] != keys[:-1])]
+        return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width, np.arange(groups)
+    masks = np.zeros(groups, dtype=np.int64)
+    np.bitwise_or.at(masks, group, np.int64(1) << np.arange(width)[column.codes])
+    grouped = group_keys(masks, 1 << width)
+    present = (grouped.keys[:, None] >> np.arange(width)) & 1 == 1
+    return np.concatenate([[0], np.cumsum(present.sum(axis=1))]), np.nonzero(present)[1], grouped.labels
+
+
+def _told(offsets: Ints, codes: Ints, missing: int, *, missing_apart: bool) -> tuple[Ints, Ints]:
+    """Replace sets that are published as suppressed by one code after that of missing cells, and drop missing cells."""
+    last, counts = offsets[1:] - 1, np.diff(offsets)
+    lost = codes[last] == missing
+    known = counts - lost
+    starred = (known == missing) & (known > 1) | (lost & (known > 0) & (not missing_apart))
+    dropped = np.repeat(starred, counts)
     dropped[last] |= lost & (known > 0)
     dropped[last[starred]] = False
-    codes[last[starred]] = any_value
+    codes[last[starred]] = missing + 1
     sizes = np.where(starred, 1, np.maximum(known, 1))
-    offsets, codes = np.concatenate([[0], np.cumsum(sizes)]), codes[~dropped]
-    first, by_group = _distinct_sets(offsets, codes, any_value + 1)
-    chosen = np.concatenate([[0], np.cumsum(sizes[first])])
-    members = np.arange(chosen[-1]) + np.repeat(offsets[first] - chosen[:-1], sizes[first])
-    return Recoded(SetLabels(domain, chosen, codes[members]), by_group.astype(np.int32, copy=False))
+    return np.concatenate([[0], np.cumsum(sizes)]), codes[~dropped]
 
 
 def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, npt.NDArray[np.integer]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,14 +12,15 @@ import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication
-from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import ReadError
 from sfumato.judging.audit.truth import Comparison, Truth
 from sfumato.judging.audit.truth_by_rule import added
 from sfumato.randomness import Stream
 from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import ColumnProfile
@@ -57,6 +59,7 @@ class Finishing:
     rows : the rows of all segments.
     schema : the roles of the columns.
     columns : the published columns in their order.
+    judged : gathers what is judged of parts one by one; None if they are to be judged all at once.
     """
 
     search: SegmentedSearch
@@ -64,6 +67,7 @@ class Finishing:
     rows: CodedRows
     schema: Schema
     columns: tuple[ColumnProfile, ...]
+    judged: PublishedParts | None
 
     def finish(self, segment: int) -> FinishedSegment:
         """Find what is published of a segment, write it in its order, and read it back."""
@@ -74,10 +78,11 @@ class Finishing:
         shown, order = apply(publication, original, self.schema, Stream())
         part = self.rows.folder / f"part-{segment:05}.parquet"
         _write(part, self._zoned(shown))
-        back = pq.read_table(part)
+        del shown
+        back = PublishedPart.read(part, self.schema, self.domains)
         compared = Comparison(
-            published=PublishedTable.read(back, self.schema, {domain.name: domain for domain in self.search.quasi}),
-            shown=_unzoned(back),
+            published=back.table,
+            shown=_unzoned(back.shown),
             coded=CodedTable(
                 rows=len(batch),
                 quasi=tuple(CodedColumn(*pair) for pair in zip(self.search.quasi, batch.codes, strict=True)),
@@ -86,12 +91,15 @@ class Finishing:
             original=original,
             schema=self.schema,
         )
-        return FinishedSegment(
-            part=part,
-            hashed=hash_rows(coded.columns),
-            truth=compared.check(order),
-            valued=_valued(publication),
-        )
+        truth = compared.check(order)
+        if self.judged is not None:
+            self.judged.add(back)
+        return FinishedSegment(part=part, hashed=hash_rows(coded.columns), truth=truth, valued=_valued(publication))
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        """The domains of the original's quasi-identifiers."""
+        return {domain.name: domain for domain in self.search.quasi}
 
     def _original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
         """Return the cells that are published as they are; quasi-identifiers are published as texts for now."""

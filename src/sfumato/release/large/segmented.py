@@ -6,6 +6,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
@@ -15,7 +18,7 @@ from sfumato.release.large.disk_space import refuse_full_disks
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
-from sfumato.release.large.segment_judging import judge_segments
+from sfumato.release.large.segment_judging import gathering, judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
 from sfumato.sources.duckdb_source import size_of
 
@@ -51,14 +54,17 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     tell = partly(run.progress, ENDS["cut"], ENDS["part"])
     rows.part(plan.tree, lambda done: tell(done, "parting"))
     columns = tuple(run.profile.column(name) for name in run.names)
-    finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns)
+    judged = gathering(run)
+    finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged)
     finished = _finished(run, finishing)
     _move(finished, parts)
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
     return LargeOutcome(
-        judged=judge_segments(run, written, search.quasi, truth, tell),
+        judged=judge_segments(
+            run, written, search.quasi, truth, tell, parts=judged, kinds=_kinds(parts / finished[0].part.name)
+        ),
         written=written,
         passage=Passage(
             engine=run.source.engine,
@@ -76,8 +82,7 @@ def _coded(run: LargeRun, coder: RowCoder, place: Path) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
     rows = CodedRows.write(coder, run.source.batches(coder.names, lambda done: tell(done, "coding")), place)
-    again = run.source.profile(run.names, run.columns)
-    if (again.rows, again.digest) != (rows.rows, run.profile.digest):
+    if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
     return rows
 
@@ -97,3 +102,7 @@ def _finished(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
 def _move(finished: Sequence[FinishedSegment], parts: Path) -> None:
     for each in finished:
         shutil.move(each.part, parts / each.part.name)
+
+
+def _kinds(part: Path) -> dict[str, pa.DataType]:
+    return {each.name: each.type for each in pq.read_schema(part)}
