@@ -136,7 +136,7 @@ def test_what_is_not_served_is_refused_before_anything_is_read(folder, monkeypat
 
 def test_too_many_combinations_are_refused(folder, monkeypatch):
     monkeypatch.setattr(large_run, "BYTES_PER_COMBINATION", 10**7)
-    with pytest.raises(InfeasibleError, match="more than 10, too many for memory"):
+    with pytest.raises(InfeasibleError, match="more than 5, too many for memory"):
         released(folder, algorithm=sf.Optimal())
 
 
