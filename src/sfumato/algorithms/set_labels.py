@@ -79,7 +79,9 @@ class SetLabels(WrittenLabels):
         return replace(self, offsets=offsets, codes=np.append(self.codes, self.domain.missing))
 
 
-def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:
+def recode_sets(
+    column: CodedColumn, group: npt.NDArray[np.integer], groups: int, *, missing_apart: bool = False
+) -> Recoded:
     """Publish the set of values that occur in every group.
 
     A group that mixes missing and other values is published as suppressed, unless its missing cells are
@@ -95,7 +97,9 @@ def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart:
     return Recoded(SetLabels(column.domain, chosen, codes[members]), merged[by_group].astype(np.int32, copy=False))
 
 
-def _occurring(column: CodedColumn, group: Ints, groups: int) -> tuple[Ints, Ints, npt.NDArray[np.integer]]:
+def _occurring(
+    column: CodedColumn, group: npt.NDArray[np.integer], groups: int
+) -> tuple[Ints, Ints, npt.NDArray[np.integer]]:
     """Find sets of codes that occur in groups, and which of them every group has."""
     width = column.domain.missing + 1
     if width > SMALL_SET:

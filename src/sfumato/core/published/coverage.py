@@ -56,13 +56,18 @@ class Coverage:
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Return for pairs of label and code whether the label covers the code."""
-        label, code = label.astype(np.int64), code.astype(np.int64)
-        covered = (self.low[label] <= code) & (code <= self.high[label])
-        if self.members:
+        if not self.members:
+            covered = (self.low[label] <= code) & (code <= self.high[label])
+        else:
             place = self._place[label]
             listed = np.flatnonzero(place >= 0)
-            covered[listed] = self.members.contain(place[listed], code[listed], len(self.domain) + 1)
-        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
+            if len(listed) == len(label):
+                covered = self.members.contain(place, code, len(self.domain) + 1)
+            else:
+                covered = (self.low[label] <= code) & (code <= self.high[label])
+                covered[listed] = self.members.contain(place[listed], code[listed], len(self.domain) + 1)
+        lost = code == self.domain.missing
+        return np.asarray(np.where(lost, self.missing[label], covered) if lost.any() else covered)
 
     @cached_property
     def _place(self) -> Ints:

@@ -15,7 +15,8 @@ from sfumato.core.publication import is_plain_member
 
 Ints = npt.NDArray[np.int64]
 MOST_BITS = 1 << 27  # of which a table says which label has which member
-WORD = 64
+SHIFT = 6
+WORD = 1 << SHIFT  # bits of a word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +88,9 @@ class Members(Mapping[int, Ints]):
         """
         words = -(-span // WORD)
         if words * WORD * len(self) <= MOST_BITS:
-            word = self._bits(words)[place.astype(np.int64) * words + code // WORD]
-            return np.asarray((word >> (code % WORD).astype(np.uint64)) & np.uint64(1), dtype=np.bool_)
+            at = place if words == 1 else place * words + (code >> SHIFT)
+            found = self._bits(words)[at] >> (code & (WORD - 1)).astype(np.uint64)
+            return np.asarray(found & np.uint64(1), dtype=np.bool_)
         keys, wanted = self._keys(span), place.astype(np.int64) * span + code
         return np.asarray(np.append(keys, -1)[np.searchsorted(keys, wanted)] == wanted)
 
@@ -147,7 +149,7 @@ def _codes(members: pa.Array, leaves: Sequence[str]) -> Ints:
     plain = np.flatnonzero([is_plain_member(leaf) for leaf in leaves])
     known = pa.array([leaves[code] for code in plain.tolist()], pa.string())
     found = pc.index_in(members, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.append(plain, -1)[found]
+    return np.asarray(np.append(plain, -1)[found])
 
 
 def _some(members: Members, kept: npt.NDArray[np.bool_]) -> Members:

@@ -339,7 +339,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray
     combined = encoded.unify_dictionaries().combine_chunks()
     shown = texts(combined.dictionary)
     distinct = shown.unique()
-    indices = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False)
-    place = np.append(pc.index_in(shown, value_set=distinct).to_numpy(zero_copy_only=False), len(distinct))
-    codes = place.astype(np.int32)[indices]
+    codes = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    if len(distinct) < len(shown):  # values that are written alike
+        codes = np.append(pc.index_in(shown, value_set=distinct), len(distinct)).astype(np.int32)[codes]
     return (*distinct.to_pylist(), *([None] if combined.null_count else [])), codes

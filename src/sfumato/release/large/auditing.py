@@ -57,7 +57,7 @@ class FileAudit:
         """Return the sensitive columns that are counted together: those that models read, and each of the others."""
         read = {name for model in models for name in model.attributes}
         watched = tuple(name for name in self.schema.sensitive if name in read)
-        others = [(name,) for name in self.schema.sensitive if name not in read]
+        others: list[tuple[str, ...]] = [(name,) for name in self.schema.sensitive if name not in read]
         return [watched, *others] if watched or not others else others
 
     def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:

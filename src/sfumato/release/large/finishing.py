@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +30,7 @@ from sfumato.sources.duckdb_source import in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
-ROWS_AT_ONCE = 500_000  # of a part, which are a row group
+ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,18 @@ class FinishedSegment:
     hashed: int
     truth: Truth
     valued: frozenset[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it but the file as plain values."""
+        return {"hashed": self.hashed, "truth": asdict(self.truth), "valued": sorted(self.valued)}
+
+    @classmethod
+    def from_dict(cls, part: Path, plain: Mapping[str, Any]) -> FinishedSegment:
+        """Read it back."""
+        truth: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in plain["truth"].items()
+        }
+        return cls(part=part, hashed=plain["hashed"], truth=Truth(**truth), valued=frozenset(plain["valued"]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +90,7 @@ class Finishing:
         publication = self.search.finish(batch, self.plan.totals)
         original = self._original(coder.original(coded), len(batch))
         shown, order = apply(publication, original, self.schema, Stream())
-        part = self.rows.folder / f"part-{segment:05}.parquet"
+        part = self.part(segment)
         _write(part, self._zoned(shown))
         del shown
         back = PublishedPart.read(part, self.schema, self.domains)
@@ -96,6 +110,16 @@ class Finishing:
             self.judged.add(back)
         return FinishedSegment(part=part, hashed=hash_rows(coded.columns), truth=truth, valued=_valued(publication))
 
+    def part(self, segment: int) -> Path:
+        """Return the file of what is published of a segment."""
+        return self.rows.folder / f"part-{segment:05}.parquet"
+
+    def read_again(self, segment: int, noted: Mapping[str, Any]) -> FinishedSegment:
+        """Take a segment as finished by an earlier run; its part is judged as it stands."""
+        if self.judged is not None:
+            self.judged.add(PublishedPart.read(self.part(segment), self.schema, self.domains))
+        return FinishedSegment.from_dict(self.part(segment), noted)
+
     @cached_property
     def domains(self) -> dict[str, Domain]:
         """The domains of the original's quasi-identifiers."""
@@ -110,22 +134,31 @@ class Finishing:
         zones = {column.name: column.zone for column in self.columns}
         return pa.table({name: _moments(shown[name], zones[name]) for name in shown.column_names})
 
-    def retype(self, finished: Sequence[FinishedSegment]) -> None:
-        """Write quasi-identifiers as values where that is what all segments publish of them, as in memory."""
+    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+        """Bring all parts to a folder, where quasi-identifiers are values if that is what all segments publish.
+
+        With `keep`, the parts stay where they are, too.
+        """
         valued = frozenset.intersection(*(each.valued for each in finished))
         typed = [each for each in self.columns if each.name in valued and not pa.types.is_string(each.type)]
-        if not typed:
-            return
         for each in finished:
-            written = pq.read_table(each.part)
-            shown = written
-            for column in typed:
-                cells = written[column.name].dictionary_encode().combine_chunks()
-                values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
-                cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
-                shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
-            _write(each.part, shown)
-            _refuse_other_texts(written, pq.read_table(each.part), [column.name for column in typed])
+            if typed:
+                _retype(each.part, typed, folder / each.part.name)
+            elif keep:
+                shutil.copyfile(each.part, folder / each.part.name)
+            else:
+                shutil.move(each.part, folder / each.part.name)
+
+
+def _retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
+    shown = written = pq.read_table(part)
+    for column in typed:
+        cells = written[column.name].dictionary_encode().combine_chunks()
+        values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
+        cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
+        shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
+    _write(target, shown)
+    _refuse_other_texts(written, pq.read_table(target), [column.name for column in typed])
 
 
 def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:

@@ -121,10 +121,10 @@ class _ColumnFacts:
         self.texts |= {text for text in (column.texts[at] for at in np.flatnonzero(known)) if text is not None}
         self.members |= {column.domain.texts[code] for code in np.unique(column.sets.codes).tolist()}
         self.missing += cells.null_count
-        hashes = _hashed(column.texts)
+        hashes: Hashes = _hashed(column.texts)
         shown = np.array([text is not None for text in column.texts])
         self.hashes.append(hashes[:, shown])
-        return hashes[0]
+        return np.asarray(hashes[0])
 
     def described(self, name: str, kind: pa.DataType, schema: Schema) -> dict[str, Any]:
         """Describe the column; one set stands for all, since only its members and that it is one are told."""
