@@ -83,13 +83,14 @@ class RowCoder:
 class CodedRows:
     """All rows of a table in two files with the same batches: their codes, which are read many times, and all else.
 
-    `hashed` sums a hash of every row, whatever their order.
+    `hashed` sums a hash of every row, whatever their order; `size` is that of both files in bytes.
     """
 
     coder: RowCoder
     folder: Path
     rows: int
     hashed: int
+    size: int
 
     @classmethod
     def write(cls, coder: RowCoder, batches: Iterable[pa.RecordBatch], folder: Path) -> CodedRows:
@@ -103,7 +104,8 @@ class CodedRows:
                 cells.write(kept)
                 rows += batch.num_rows
                 hashed += hash_rows([*coded.columns, *kept.columns])
-        return cls(coder, folder, rows, hashed % 2**64)
+        size = sum((folder / f"{name}.arrow").stat().st_size for name in TOGETHER)
+        return cls(coder, folder, rows, hashed % 2**64, size)
 
     def batches(self) -> Iterator[Batch]:
         """Yield the codes of all rows."""

@@ -20,7 +20,6 @@ from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.segment_judging import gathering, judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
-from sfumato.sources.duckdb_source import size_of
 
 ENDS = {"profile": 0.05, "code": 0.2, "cut": 0.35, "part": 0.45, "finish": 0.85, "judge": 0.97}  # shares of the time
 
@@ -45,7 +44,6 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     log = RunLog.of(_place(run), run.recipe, lasts=run.kept is not None)
     rows = _coded(run, coder, log)
     plan = _cut(run, search, rows, log)
-    spilled = 2 * size_of(log.folder)  # the rows of all together are there until all segments are
     columns = tuple(run.profile.column(name) for name in run.names)
     judged = gathering(run)
     finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged)
@@ -67,7 +65,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
             "memory",
             segments=len(finished),
             memory=run.memory,
-            spilled=max(spilled, run.source.spilled),
+            spilled=max(2 * rows.size, run.source.spilled),  # all rows are there until those of all segments are
         ),
     )
 
@@ -85,7 +83,7 @@ def _coded(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
     noted = log.noted.get("coded")
     if noted is not None:
-        rows = CodedRows(coder, log.folder, noted["rows"], noted["hashed"])
+        rows = CodedRows(coder, log.folder, **noted)
         if all(log.has(file.name) for file in rows.files):
             return rows
         log.forget()
@@ -94,7 +92,7 @@ def _coded(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
     rows = CodedRows.write(coder, run.source.batches(coder.names, lambda done: tell(done, "coding")), log.folder)
     if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
-    log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed})
+    log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
     return rows
 
 
