@@ -123,7 +123,7 @@ class Resources:
     def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
         """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
         with workplace(self._parent(out)) as place:
-            source = self._source(data, recipe, place)
+            source = self._source(data, recipe, place, out)
             try:
                 yield source
             finally:
@@ -147,9 +147,9 @@ class Resources:
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         return parent
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+    def _source(self, data: Data, recipe: Recipe, place: Path, out: Path) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place)
+            return SparkSource(data, temporary=place, out=out.parent)
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})

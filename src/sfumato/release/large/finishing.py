@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication
 from sfumato.exceptions import ReadError
@@ -25,8 +26,7 @@ from sfumato.release.large.coded_rows import CodedRows
 from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import ColumnProfile
-from sfumato.sources.duckdb_source import in_zone
+from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
@@ -74,6 +74,7 @@ class Finishing:
     schema : the roles of the columns.
     columns : the published columns in their order.
     judged : gathers what is judged of parts one by one; None if they are to be judged all at once.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
     """
 
     search: SegmentedSearch
@@ -81,17 +82,18 @@ class Finishing:
     rows: CodedRows
     schema: Schema
     columns: tuple[ColumnProfile, ...]
-    judged: PublishedParts | None
+    judged: PublishedParts | None = None
+    centers: bool = False
 
     def finish(self, segment: int) -> FinishedSegment:
         """Find what is published of a segment, write it in its order, and read it back."""
-        coder, coded = self.rows.coder, self.rows.segment(segment)
+        coder, coded = self.rows.coder, self.read(segment)
         batch = coder.batch(coded)
-        publication = self.search.finish(batch, self.plan.totals)
+        publication = self.found(segment, batch)
         original = self._original(coder.original(coded), len(batch))
         shown, order = apply(publication, original, self.schema, Stream())
         part = self.part(segment)
-        _write(part, self._zoned(shown))
+        write_part(part, self._zoned(shown))
         del shown
         back = PublishedPart.read(part, self.schema, self.domains)
         compared = Comparison(
@@ -104,11 +106,20 @@ class Finishing:
             ),
             original=original,
             schema=self.schema,
+            centers=self.centers,
         )
         truth = compared.check(order)
         if self.judged is not None:
             self.judged.add(back)
         return FinishedSegment(part=part, hashed=hash_rows(coded.columns), truth=truth, valued=_valued(publication))
+
+    def read(self, segment: int) -> pa.RecordBatch:
+        """Read the rows of a segment."""
+        return self.rows.segment(segment)
+
+    def found(self, segment: int, batch: Batch) -> Publication:  # noqa: ARG002 - every segment is searched alike
+        """Find what to publish of a segment."""
+        return self.search.finish(batch, self.plan.totals)
 
     def part(self, segment: int) -> Path:
         """Return the file of what is published of a segment."""
@@ -157,7 +168,7 @@ def _retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
         values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
         cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
         shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
-    _write(target, shown)
+    write_part(target, shown)
     _refuse_other_texts(written, pq.read_table(target), [column.name for column in typed])
 
 
@@ -175,7 +186,7 @@ def _valued(publication: Publication) -> frozenset[str]:
     )
 
 
-def _write(part: Path, shown: pa.Table) -> None:
+def write_part(part: Path, shown: pa.Table) -> None:
     """Write one part; a folder of its own holds it until it is complete."""
     folder = part.with_suffix("")
     with PartsWriter(folder, rows_per_part=max(shown.num_rows, 1)) as writer:
@@ -187,6 +198,8 @@ def _write(part: Path, shown: pa.Table) -> None:
 
 
 def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+    if zone and pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
     return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
 
 

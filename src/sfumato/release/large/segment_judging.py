@@ -43,8 +43,9 @@ def judge_segments(
     truth: Truth,
     progress: Progress,
     *,
-    parts: PublishedParts | None,
-    kinds: Mapping[str, pa.DataType],
+    parts: PublishedParts | None = None,
+    kinds: Mapping[str, pa.DataType] | None = None,
+    centers: bool = False,
 ) -> Judgement:
     """Judge what was written: by what was found of single parts if no group is in two, else by counting all files.
 
@@ -56,7 +57,8 @@ def judge_segments(
     truth : how the parts compare with the rows of their segments.
     progress : is told how far it is.
     parts : what was found of single parts, if they were judged.
-    kinds : the types of all columns, in the parts.
+    kinds : the types of all columns, if parts were judged.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
 
     Raises
     ------
@@ -64,8 +66,8 @@ def judge_segments(
         The table breaks a promise, or is not true.
     """
     refuse_broken(run.recipe, truth)
-    if parts is None or not parts.disjoint:
-        return _judge_together(run, written, quasi, truth, progress)
+    if parts is None or kinds is None or not parts.disjoint:
+        return _judge_together(run, written, quasi, truth, progress, centers=centers)
     recipe = run.recipe
     audit = replace(parts.audit(), truth=truth)
     refuse_broken(recipe, audit)
@@ -73,7 +75,7 @@ def judge_segments(
     profile = written.profile(kept or run.names[:1], ())
     told = {name: parts.described(name, kinds[name]) for name in recipe.schema.quasi}
     told |= {name: _described(run, written, name) for name in watched(recipe)}
-    shown = {name: ColumnProfile(name, kinds[name], told[name]["missing"], told[name]["distinct"]) for name in told}
+    shown = {name: ColumnProfile(name, kinds[name], told[name]["missing"]) for name in told}
     columns = tuple(profile.column(name) if name in kept else shown[name] for name in run.names)
     return Judgement(
         evidence=_evidence(run, written, profile),
@@ -85,7 +87,7 @@ def judge_segments(
 
 
 def _judge_together(
-    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress
+    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress, *, centers: bool
 ) -> Judgement:
     """Count the groups of all files together, in pieces where they do not fit."""
     recipe = run.recipe
@@ -96,9 +98,9 @@ def _judge_together(
     known = {domain.name: domain for domain in quasi}
     measured = _measured(run, audited, known, partly(progress, 0.6, 1.0))
     return Judgement(
-        evidence=_evidence(run, written, profile),
+        evidence=replace(_evidence(run, written, profile), centers=centers),
         audit=audit,
-        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=True),
+        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=not centers),
         profile=profile,
         described={name: _described(run, written, name) for name in audited_columns(recipe)},
     )
@@ -117,8 +119,8 @@ def _measured(run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], pr
 
 def _evidence(run: LargeRun, written: Source, profile: TableProfile) -> Evidence:
     """Return what the report looks at beyond the audit: the sensitive values, or those of any other column."""
-    fewest = min(profile.columns, key=lambda column: column.distinct)
-    names = watched(run.recipe) or (fewest.name,)
+    known = [column.name for column in profile.columns]
+    names = watched(run.recipe) or (min(known, key=lambda name: written.estimate([name])),)
     counts = written.count(names, run.profile.rows, lambda _: None)
     return Evidence(counts.select(names), audited_schema(run.recipe), weights=counts[WEIGHT].to_numpy())
 

@@ -41,14 +41,14 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     coder = coder_of(run, search)
     parts.mkdir(parents=True)
     refuse_full_disks(run.profile, coder, run.source.temporary, parts)
-    log = RunLog.of(_place(run), run.recipe, lasts=run.kept is not None)
-    rows = _coded(run, coder, log)
+    log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
+    rows = code_rows(run, coder, log)
     plan = _cut(run, search, rows, log)
     columns = tuple(run.profile.column(name) for name in run.names)
     judged = gathering(run)
     finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged)
-    _part(run, finishing, log)
-    finished = _finished(run, finishing, log)
+    part_rows(run, finishing, log)
+    finished = finish_all(run, finishing, log)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
     tell(0.0, "judging")
     finishing.stage(finished, parts, keep=log.lasts)
@@ -70,16 +70,14 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     )
 
 
-def _place(run: LargeRun) -> Path:
-    """Return the folder for codes, segments and parts."""
-    if run.kept is not None:
-        return run.kept
+def segment_folder(run: LargeRun) -> Path:
+    """Make a folder for codes, segments and parts, which is gone at the end."""
     place = run.source.temporary / "segments"
     place.mkdir(mode=0o700)
     return place
 
 
-def _coded(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
+def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
     noted = log.noted.get("coded")
     if noted is not None:
@@ -111,7 +109,7 @@ def _is_finished(finishing: Finishing, segment: int, log: RunLog) -> bool:
     return str(segment) in log.noted["finished"] and log.has(finishing.part(segment).name)
 
 
-def _part(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
+def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
     """Write the rows of all segments that are not finished and have no file yet."""
     rows, tree = finishing.rows, finishing.plan.tree
     wanted = [
@@ -128,7 +126,7 @@ def _part(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
             file.unlink()
 
 
-def _finished(run: LargeRun, finishing: Finishing, log: RunLog) -> list[FinishedSegment]:
+def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[FinishedSegment]:
     """Finish all segments, and remove the rows of each as soon as it is finished."""
     tell, finished = partly(run.progress, ENDS["part"], ENDS["finish"]), []
     segments = finishing.plan.tree.segments
