@@ -14,7 +14,7 @@ import pyarrow as pa
 from sfumato.exceptions import InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.sources.base import Source
-from sfumato.sources.budget import budget_of
+from sfumato.sources.budget import budget_of, duckdb_share
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
 from sfumato.sources.spark_source import SparkSource
@@ -132,21 +132,21 @@ class Resources:
     def _source(self, data: Data, recipe: Recipe, place: Path, out: Path) -> DuckDBSource | SparkSource:
         if is_spark(data):
             return SparkSource(data, temporary=place, out=out.parent)
-        half = self.budget // 2
+        share = duckdb_share(self.budget)
         if _is_dataset(data):
-            return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
+            return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})
         if isinstance(data, pa.RecordBatchReader):
             import pyarrow.dataset as ds
 
             staged = place / "staged"
             ds.write_dataset(data, staged, format="parquet")
-            return open_parquet(parquet_files(staged), memory=half, temporary=place)
+            return open_parquet(parquet_files(staged), memory=share, temporary=place)
         if isinstance(data, str | os.PathLike) and are_parquet(data):
             folder = Path(data) if Path(data).is_dir() else None
-            return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
+            return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
         table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
-        return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
+        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: table})
 
 
 def in_memory(data: Data, recipe: Recipe) -> Any:

@@ -28,10 +28,10 @@ class Passage:
     Parameters
     ----------
     engine : its name and version.
-    way : `"counted"` or `"segmented"`.
+    way : `"counted"`, `"segmented"` or `"blocked"`.
     reason : why this way was taken, in one sentence.
     combinations : how many combinations of the counted columns there are; None if they were not counted.
-    segments : into how many segments the table was cut.
+    segments : into how many segments or blocks the table was cut.
     memory : the budget in bytes.
     spilled : how many bytes the temporary folder held at most.
     """

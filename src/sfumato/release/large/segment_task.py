@@ -27,8 +27,8 @@ MOST_TEXTS = 200_000  # of a kept column that is coded, too
 def search_of(run: LargeRun) -> SegmentedSearch:
     """Find the domains of all columns that a search reads, and refuse what it refuses in memory."""
     schema, names = run.recipe.schema, watched(run.recipe)
-    quasi = tuple(_domain(run, name) for name in schema.quasi)
-    sensitive = tuple(_domain(run, name) for name in names)
+    quasi = tuple(domain_of(run, name) for name in schema.quasi)
+    sensitive = tuple(domain_of(run, name) for name in names)
     refuse_uncoded(quasi, sensitive, run.profile.rows)
     search = SegmentedSearch(
         algorithm=cast("Mondrian", run.recipe.algorithm),
@@ -49,21 +49,26 @@ def coder_of(run: LargeRun, search: SegmentedSearch) -> RowCoder:
     return RowCoder(search.quasi, search.sensitive, kept, few)
 
 
-def _domain(run: LargeRun, name: str) -> Domain:
+def domain_of(run: LargeRun, name: str) -> Domain:
+    """Find the domain of a column from its values."""
     return describe(name, pa.chunked_array([run.source.values(name)]), run.recipe.schema)
 
 
-def _refuse(run: LargeRun, search: SegmentedSearch) -> None:
-    """Refuse models that not even all records together keep, and what the algorithm does not support."""
+def watched_counts(run: LargeRun, search: SegmentedSearch) -> CodedTable:
+    """Count what models read of all records, whatever their quasi-identifiers."""
     counts = run.source.count([domain.name for domain in search.sensitive], run.limits.groups, lambda _: None)
     cases = np.zeros(counts.num_rows, dtype=np.uint8)
-    table = CodedTable(
+    return CodedTable(
         rows=run.profile.rows,
         quasi=tuple(CodedColumn(domain, cases) for domain in search.quasi),
         sensitive=tuple(CodedColumn(domain, domain.encode(counts[domain.name])) for domain in search.sensitive),
         weights=counts[WEIGHT].to_numpy(),
     )
-    task = replace(search.task(), table=table)
+
+
+def _refuse(run: LargeRun, search: SegmentedSearch) -> None:
+    """Refuse models that not even all records together keep, and what the algorithm does not support."""
+    task = replace(search.task(), table=watched_counts(run, search))
     for model in task.models:
         refuse_unkept(model, task, search.algorithm)
     refuse_unsupported(task, search.algorithm)
