@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 from sfumato import __version__
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.sources.base import (
-    FACTS,
     GROUP,
     INDEX,
     NOWHERE,
@@ -109,49 +108,39 @@ class SparkSource:
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
         columns = list(self._raw.values())
         first = self._hashed([self._raw[name].raw for name in together])
-        summed = [functions.count(functions.lit(1))]
-        summed += self._halves(first, [column.raw for column in columns if column.name not in together])
-        facts = [fact for column in columns for fact in column.facts]
-        every = frozenset(
-            len(summed) + at for at in range(1, len(facts), FACTS)
-        )  # facts that are true of all cells or not
+        others = [column.raw for column in columns if column.name not in together]
+        asked = [functions.count(functions.lit(1)), *self._halves(first, others)]
+        asked += [fact for column in columns for fact in column.facts]
         with told("read"):
             if not self._asked:
                 self._refuse_workers()
-            combinations, found = self._bucketed(self._frame, first, [*summed, *facts], every)
-        refuse_no_rows(found[0])
+            (found,) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        rows, *halves = found[:3]
+        refuse_no_rows(rows)
         zones = {column.name: UTC for column in columns if column.kind == ZONED}
-        profiles, cells = profile_of(columns, found[len(summed) :], found[0], zones)
+        profiles, cells = profile_of(columns, found[3:], rows, zones)
         named = (cell.alias(column.inner) for cell, column in zip(cells, columns, strict=True))
         self._records = self._frame.select(*named)
-        self._counted, self._digested = None, (list(together), tuple(found[1 : len(summed)]))
-        self._profile = TableProfile(found[0], profiles, combinations, "spark-{}-{}".format(*self._digested[1]))
+        self._counted, self._digested = None, (list(together), tuple(halves))
+        combinations = rows if self._asked else self.estimate(together)  # what was written is counted at once
+        self._profile = TableProfile(rows, profiles, combinations, "spark-{}-{}".format(*halves))
         return self._profile
 
-    def _bucketed(self, frame: Any, hashed: Any, asked: Sequence[Any], every: frozenset[int]) -> tuple[int, list[Any]]:
-        """Ask for sums, and estimate in the same scan how many hashes differ, by the least one in each of many buckets.
-
-        Spark's own estimate is about as good, but lets Spark compile nothing of what is asked beside it. The least of
-        `n` hashes in a bucket, as a share of the largest possible, is about exponentially distributed with rate `n`.
-        """
-        functions = self._functions
-        bucket = hashed.bitwiseAND(functions.lit(BUCKETS - 1)).alias("bucket")
-        least = functions.min(functions.shiftrightunsigned(hashed, BITS)).cast("double").alias("least")
-        parts = frame.groupBy(bucket).agg(least, *(each.alias(f"a{at}") for at, each in enumerate(asked)))
-        joint = [
-            (functions.every if at in every else functions.sum)(functions.col(f"a{at}")) for at in range(len(asked))
-        ]
-        (found,) = parts.agg(functions.count("*"), functions.sum("least"), *joint).collect()
-        filled, least_sum, *answers = found
-        span = (least_sum or 0.0) / 2.0 ** (64 - BITS) + BUCKETS - filled
-        return round(BUCKETS * filled / span), [0 if each is None else each for each in answers]
-
     def estimate(self, names: Sequence[str]) -> int:
-        """Estimate how many combinations of some columns there are."""
+        """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
+
+        As a share of the largest possible, the least of `n` hashes is about exponentially distributed with rate `n`.
+        Spark's own estimate is about as good, but Spark does not compile it.
+        """
         if self._counted is not None and self._counted[0] == list(names):
             return int(self._counted[1].num_rows)
+        functions, hashed = self._functions, self._hashed(self._cells(names))
+        bucket = hashed.bitwiseAND(functions.lit(BUCKETS - 1))
+        least = functions.min(functions.shiftrightunsigned(hashed, BITS)).cast("double").alias("least")
+        buckets = self._records.groupBy(bucket).agg(least).agg(functions.count("*"), functions.sum("least"))
         with told("read"):
-            return self._bucketed(self._records, self._hashed(self._cells(names)), [], frozenset())[0]
+            ((filled, total),) = buckets.collect()
+        return int(BUCKETS * filled / (total / 2.0 ** (64 - BITS) + BUCKETS - filled) + 0.5)
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
