@@ -95,6 +95,15 @@ def test_segments_hold_the_rows_of_memory(spark, tmp_path):
     )
 
 
+def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.NCPTopDown(), block_rows=100)
+    found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", recipe=recipe)
+    assert found.passage.way == "blocked"
+    assert found.passage.segments > 2
+    by = [(name, "ascending") for name in table.column_names]
+    assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
+
+
 def test_types_and_values_are_canonical(spark, tmp_path):
     table = pa.table(COLUMNS)
     source, expected = opened(read(spark, table, tmp_path / "in")), canonical(table)

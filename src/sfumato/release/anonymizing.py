@@ -108,8 +108,8 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. Another engine than memory
-        returns a `LargeRelease`; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
+        memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
@@ -178,9 +178,20 @@ def carry_out_in(
         raise InvalidParameterError(
             f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
         )
-    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, made := local_path(out)) as source:
+    with (
+        followed(progress, "Releasing") as tell,
+        resources.kept(made := local_path(out)) as kept,
+        resources.opened(data, recipe, made) as source,
+    ):
         return carry_out_large(
-            recipe, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
+            recipe,
+            source,
+            made,
+            memory=resources.budget,
+            replace_older=replace,
+            report=report,
+            progress=tell,
+            kept=kept,
         )
 
 

@@ -222,6 +222,9 @@ class Source(Protocol):
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
 

@@ -126,6 +126,14 @@ class SparkSource:
         self._profile = TableProfile(rows, profiles, combinations, "spark-{}-{}".format(*halves))
         return self._profile
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+        asked = [self._functions.count(self._functions.lit(1))]
+        asked += self._digests([column.raw for column in self._raw.values()])
+        with told("read"):
+            ((rows, *digests),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        return rows, "spark-" + "-".join(map(str, digests))
+
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,21 +15,22 @@ import pyarrow.parquet as pq
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication
-from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import ReadError
 from sfumato.judging.audit.truth import Comparison, Truth
 from sfumato.judging.audit.truth_by_rule import added
 from sfumato.randomness import Stream
 from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
-ROWS_AT_ONCE = 500_000  # of a part, which are a row group
+ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,18 @@ class FinishedSegment:
     truth: Truth
     valued: frozenset[str]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it but the file as plain values."""
+        return {"hashed": self.hashed, "truth": asdict(self.truth), "valued": sorted(self.valued)}
+
+    @classmethod
+    def from_dict(cls, part: Path, plain: Mapping[str, Any]) -> FinishedSegment:
+        """Read it back."""
+        truth: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in plain["truth"].items()
+        }
+        return cls(part=part, hashed=plain["hashed"], truth=Truth(**truth), valued=frozenset(plain["valued"]))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Finishing:
@@ -57,6 +73,7 @@ class Finishing:
     rows : the rows of all segments.
     schema : the roles of the columns.
     columns : the published columns in their order.
+    judged : gathers what is judged of parts one by one; None if they are to be judged all at once.
     centers : whether quasi-identifiers are published as values that stand for a whole group.
     """
 
@@ -65,6 +82,7 @@ class Finishing:
     rows: CodedRows
     schema: Schema
     columns: tuple[ColumnProfile, ...]
+    judged: PublishedParts | None = None
     centers: bool = False
 
     def finish(self, segment: int) -> FinishedSegment:
@@ -74,12 +92,13 @@ class Finishing:
         publication = self.found(segment, batch)
         original = self._original(coder.original(coded), len(batch))
         shown, order = apply(publication, original, self.schema, Stream())
-        part = self.rows.folder / f"part-{segment:05}.parquet"
+        part = self.part(segment)
         write_part(part, self._zoned(shown))
-        back = _unzoned(pq.read_table(part))
+        del shown
+        back = PublishedPart.read(part, self.schema, self.domains)
         compared = Comparison(
-            published=PublishedTable.read(back, self.schema, {domain.name: domain for domain in self.search.quasi}),
-            shown=back,
+            published=back.table,
+            shown=_unzoned(back.shown),
             coded=CodedTable(
                 rows=len(batch),
                 quasi=tuple(CodedColumn(*pair) for pair in zip(self.search.quasi, batch.codes, strict=True)),
@@ -89,12 +108,10 @@ class Finishing:
             schema=self.schema,
             centers=self.centers,
         )
-        return FinishedSegment(
-            part=part,
-            hashed=hash_rows(coded.columns),
-            truth=compared.check(order),
-            valued=_valued(publication),
-        )
+        truth = compared.check(order)
+        if self.judged is not None:
+            self.judged.add(back)
+        return FinishedSegment(part=part, hashed=hash_rows(coded.columns), truth=truth, valued=_valued(publication))
 
     def read(self, segment: int) -> pa.RecordBatch:
         """Read the rows of a segment."""
@@ -103,6 +120,21 @@ class Finishing:
     def found(self, segment: int, batch: Batch) -> Publication:  # noqa: ARG002 - every segment is searched alike
         """Find what to publish of a segment."""
         return self.search.finish(batch, self.plan.totals)
+
+    def part(self, segment: int) -> Path:
+        """Return the file of what is published of a segment."""
+        return self.rows.folder / f"part-{segment:05}.parquet"
+
+    def read_again(self, segment: int, noted: Mapping[str, Any]) -> FinishedSegment:
+        """Take a segment as finished by an earlier run; its part is judged as it stands."""
+        if self.judged is not None:
+            self.judged.add(PublishedPart.read(self.part(segment), self.schema, self.domains))
+        return FinishedSegment.from_dict(self.part(segment), noted)
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        """The domains of the original's quasi-identifiers."""
+        return {domain.name: domain for domain in self.search.quasi}
 
     def _original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
         """Return the cells that are published as they are; quasi-identifiers are published as texts for now."""
@@ -113,22 +145,31 @@ class Finishing:
         zones = {column.name: column.zone for column in self.columns}
         return pa.table({name: _moments(shown[name], zones[name]) for name in shown.column_names})
 
-    def retype(self, finished: Sequence[FinishedSegment]) -> None:
-        """Write quasi-identifiers as values where that is what all segments publish of them, as in memory."""
+    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+        """Bring all parts to a folder, where quasi-identifiers are values if that is what all segments publish.
+
+        With `keep`, the parts stay where they are, too.
+        """
         valued = frozenset.intersection(*(each.valued for each in finished))
         typed = [each for each in self.columns if each.name in valued and not pa.types.is_string(each.type)]
-        if not typed:
-            return
         for each in finished:
-            written = pq.read_table(each.part)
-            shown = written
-            for column in typed:
-                cells = written[column.name].dictionary_encode().combine_chunks()
-                values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
-                cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
-                shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
-            write_part(each.part, shown)
-            _refuse_other_texts(written, pq.read_table(each.part), [column.name for column in typed])
+            if typed:
+                _retype(each.part, typed, folder / each.part.name)
+            elif keep:
+                shutil.copyfile(each.part, folder / each.part.name)
+            else:
+                shutil.move(each.part, folder / each.part.name)
+
+
+def _retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
+    shown = written = pq.read_table(part)
+    for column in typed:
+        cells = written[column.name].dictionary_encode().combine_chunks()
+        values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
+        cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
+        shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
+    write_part(target, shown)
+    _refuse_other_texts(written, pq.read_table(target), [column.name for column in typed])
 
 
 def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:
