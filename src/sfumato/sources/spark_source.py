@@ -107,10 +107,7 @@ class SparkSource:
         functions = self._functions
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
         columns = list(self._raw.values())
-        first = self._hashed([self._raw[name].raw for name in together])
-        others = [column.raw for column in columns if column.name not in together]
-        asked = [functions.count(functions.lit(1)), *self._halves(first, others)]
-        asked += [fact for column in columns for fact in column.facts]
+        asked = [*self._rows_and_halves(together), *(fact for column in columns for fact in column.facts)]
         with told("read"):
             if not self._asked:
                 self._refuse_workers()
@@ -128,11 +125,17 @@ class SparkSource:
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
-        asked = [self._functions.count(self._functions.lit(1))]
-        asked += self._digests([column.raw for column in self._raw.values()])
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        asked = self._rows_and_halves(self._digested[0])
         with told("read"):
-            ((rows, *digests),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
-        return rows, "spark-" + "-".join(map(str, digests))
+            ((rows, *halves),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        return rows, "spark-{}-{}".format(*halves)
+
+    def _rows_and_halves(self, together: Sequence[str]) -> list[Any]:
+        """Ask for the number of rows, and for both halves of the digest of the columns that are profiled."""
+        first = self._hashed([self._raw[name].raw for name in together])
+        others = [column.raw for name, column in self._raw.items() if name not in together]
+        return [self._functions.count(self._functions.lit(1)), *self._halves(first, others)]
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
