@@ -107,10 +107,7 @@ class SparkSource:
         functions = self._functions
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
         columns = list(self._raw.values())
-        first = self._hashed([self._raw[name].raw for name in together])
-        others = [column.raw for column in columns if column.name not in together]
-        asked = [functions.count(functions.lit(1)), *self._halves(first, others)]
-        asked += [fact for column in columns for fact in column.facts]
+        asked = [*self._rows_and_halves(together), *(fact for column in columns for fact in column.facts)]
         with told("read"):
             if not self._asked:
                 self._refuse_workers()
@@ -128,11 +125,17 @@ class SparkSource:
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
-        asked = [self._functions.count(self._functions.lit(1))]
-        asked += self._digests([column.raw for column in self._raw.values()])
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        asked = self._rows_and_halves(self._digested[0])
         with told("read"):
-            ((rows, *digests),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
-        return rows, "spark-" + "-".join(map(str, digests))
+            ((rows, *halves),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        return rows, "spark-{}-{}".format(*halves)
+
+    def _rows_and_halves(self, together: Sequence[str]) -> list[Any]:
+        """Ask for the number of rows, and for both halves of the digest of the columns that are profiled."""
+        first = self._hashed([self._raw[name].raw for name in together])
+        others = [column.raw for name, column in self._raw.items() if name not in together]
+        return [self._functions.count(self._functions.lit(1)), *self._halves(first, others)]
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
@@ -209,7 +212,7 @@ class SparkSource:
         ]
         keys = [functions.col(f"o{at}").asc_nulls_last() for at in range(len(cells))]
         parts = rule.parts(ROWS_PER_PART)
-        also = {**rule.ranks(), LABELS: rule.by_case(self._label_hashes(rule))}
+        also = {**rule.ranks(), LABELS: rule.by_case(self._hashes(rule.shown_cases.drop_columns([GROUP])))}
         if parts is not None:
             also[PART] = parts
         joined = self._joined(rule, also)
@@ -221,36 +224,32 @@ class SparkSource:
         part = functions.coalesce(functions.col(PART), functions.lit(0)).alias(PART)
         return kept.select(part, hashed, *cells).repartitionById(int(pc.max(parts).as_py()) + 1, PART)
 
-    def _label_hashes(self, rule: ByCase) -> npt.NDArray[np.int64]:
-        """Hash what is shown of every group, as Spark does."""
-        shown = rule.shown_cases
-        names = [f"k{at}" for at in range(shown.num_columns - 1)]
-        made = self._made(shown.rename_columns([*names, GROUP]))
-        hashed = self._hashed(list(map(self._functions.col, names))).alias("hashed")
-        with told("read"):
-            found = made.select(GROUP, hashed).orderBy(GROUP).toArrow()
-        hashes: npt.NDArray[np.int64] = found["hashed"].to_numpy()
-        return hashes
-
     def _joined(self, rule: ByCase, also: dict[str, pa.Array]) -> Any:
         """Join rows with their cases, by one hash of the columns that decide them if no two cases share it."""
         functions, keys = self._functions, [f"k{at}" for at in range(len(rule.quasi))]
-        table = rule.cases.rename_columns([*keys, CASE])
-        sent = pa.table({CASE: table[CASE], **also})
-        for name, column in also.items():
-            table = table.append_column(name, column)
-        made, own, other = self._made(table), self._cells(rule.quasi), list(map(functions.col, keys))
+        sent = pa.table({CASE: rule.cases[GROUP], **also})
         if not keys:
-            return self._records.crossJoin(functions.broadcast(made))
-        hashed = self._hashed(other).alias(KEY)
-        with told("read"):
-            found = made.select(hashed).toArrow()[KEY].to_numpy()
+            return self._records.crossJoin(functions.broadcast(self._made(sent)))
+        own, cases = self._cells(rule.quasi), rule.cases.select(rule.quasi).rename_columns(keys)
+        found = self._hashes(cases)
         if len(np.unique(found)) == len(found):
-            made = made.select(hashed, *sent.column_names)
+            made = self._made(sent.append_column(KEY, pa.array(found)))
             same = self._hashed(own) == functions.col(KEY)
         else:
-            same = reduce(and_, (cell.eqNullSafe(key) for cell, key in zip(own, other, strict=True)))
+            made = self._made(pa.table([*sent.columns, *cases.columns], [*sent.column_names, *keys]))
+            same = reduce(and_, (cell.eqNullSafe(functions.col(key)) for cell, key in zip(own, keys, strict=True)))
         return self._records.join(functions.broadcast(made) if sent.nbytes <= MOST_SENT else made, same, "left")
+
+    def _hashes(self, table: pa.Table) -> npt.NDArray[np.int64]:
+        """Hash the rows of a small table as Spark does, in their order."""
+        numbered = table.rename_columns([f"k{at}" for at in range(table.num_columns)])
+        numbered = numbered.append_column("at", pa.array(np.arange(table.num_rows)))
+        hashed = self._hashed(list(map(self._functions.col, numbered.column_names[:-1]))).alias("hashed")
+        with told("read"):
+            found = self._made(numbered).select("at", hashed).toArrow()
+        hashes = np.empty(table.num_rows, dtype=np.int64)
+        hashes[found["at"].to_numpy()] = found["hashed"].to_numpy()
+        return hashes
 
     def _made(self, table: pa.Table) -> Any:
         """Send a table to Spark."""
