@@ -29,6 +29,7 @@ from sfumato.release.large.judging import Judgement
 from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
+from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of
 from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
@@ -69,7 +70,10 @@ def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -
     )
     part_rows(run, finishing, log)
     finished = finish_all(run, finishing, log)
-    finishing.stage(finished, parts, keep=False)
+    staged = log.folder / "blocks"
+    staged.mkdir(mode=0o700)
+    finishing.stage(finished, staged, keep=False)
+    mix(sorted(staged.iterdir()), log.folder, parts)
     written = run.source.written(parts)
     return LargeOutcome(
         judged=_judged(run, finishing, finished, written),
