@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import sfumato as sf
@@ -34,6 +36,16 @@ def test_a_candidate_is_what_its_recipe_makes():
     assert [each.name for each in found.candidates] == ["optimal", "mondrian", "mondrian-2"]
     alone = sf.anonymize(PEOPLE, SCHEMA, RECIPE.models, sf.Optimal(), seed=1)
     assert found.candidates[0] == sf.compare({"optimal": alone}).candidates[0]
+
+
+def test_blocks_are_for_those_who_need_them():
+    found = sf.try_algorithms(PEOPLE, replace(RECIPE, block_rows=40), ["mondrian", "ncp-top-down"])
+    models = RECIPE.models
+    alone = {
+        "mondrian": sf.anonymize(PEOPLE, SCHEMA, models, sf.Mondrian(), seed=1),
+        "ncp-top-down": sf.anonymize(PEOPLE, SCHEMA, models, sf.NCPTopDown(), seed=1, block_rows=40),
+    }
+    assert found.candidates == sf.compare(alone).candidates
 
 
 def test_candidates_can_be_written(tmp_path):

@@ -84,11 +84,13 @@ def _figures(release: Release, folder: Path | None) -> Mapping[str, Any]:
 
 
 def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress: Progress) -> Release:
-    """Make one candidate; a text says why it cannot be tried."""
+    """Make one candidate, without blocks if it needs none; a text says why it cannot be tried."""
     progress(0.0)
     if isinstance(algorithm, str):
         raise InvalidParameterError(algorithm)
-    release: Release = carry_out(replace(recipe, algorithm=algorithm), table, progress=progress)
+    blocks = None if algorithm.serves_cases else recipe.block_rows
+    asked = replace(recipe, algorithm=algorithm, block_rows=blocks)
+    release: Release = carry_out(asked, table, progress=progress)
     return release
 
 
