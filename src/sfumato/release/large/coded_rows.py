@@ -97,7 +97,7 @@ class CodedRows:
         """Code all rows of a table, batch by batch."""
         rows = hashed = 0
         with ExitStack() as files:
-            codes, cells = (_Writer(files, folder / f"{name}.arrow") for name in TOGETHER)
+            codes, cells = (BatchWriter(files, folder / f"{name}.arrow") for name in TOGETHER)
             for batch in batches:
                 coded, kept = coder.codes(batch), coder.cells(batch)
                 codes.write(coded)
@@ -109,7 +109,7 @@ class CodedRows:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the codes of all rows."""
-        return map(self.coder.batch, _read(self.files[0]))
+        return map(self.coder.batch, read_batches(self.files[0]))
 
     @property
     def files(self) -> list[Path]:
@@ -125,8 +125,8 @@ class CodedRows:
     def _part(self, tree: CutTree, wanted: npt.NDArray[np.int64], tell: Callable[[float], None]) -> None:
         done = 0
         with ExitStack() as files:
-            writers = [_Writer(files, self.path(segment)) for segment in wanted.tolist()]
-            for codes, cells in zip(*map(_read, self.files), strict=True):
+            writers = [BatchWriter(files, self.path(segment)) for segment in wanted.tolist()]
+            for codes, cells in zip(*map(read_batches, self.files), strict=True):
                 segment = tree.descend(self.coder.batch(codes).codes)
                 order = ascending(segment.astype(np.int64), tree.segments)
                 together = pa.RecordBatch.from_arrays(
@@ -143,14 +143,18 @@ class CodedRows:
         """Return the file of a segment."""
         return self.folder / f"segment-{segment:05}.arrow"
 
+    def pieces(self, segment: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one segment, as many at a time as were read together."""
+        return read_batches(self.path(segment))
+
     def segment(self, segment: int) -> pa.RecordBatch:
         """Read the rows of one segment."""
-        table = pa.Table.from_batches(_read(self.path(segment))).combine_chunks()
+        table = pa.Table.from_batches(self.pieces(segment)).combine_chunks()
         (batch,) = table.to_batches()
         return batch
 
 
-class _Writer:
+class BatchWriter:
     """Writes batches to a file that is begun with the first of them."""
 
     def __init__(self, files: ExitStack, path: Path) -> None:
@@ -158,12 +162,14 @@ class _Writer:
         self._writer: pa.RecordBatchFileWriter | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
+        """Write one more batch."""
         if self._writer is None:
             self._writer = self._files.enter_context(pa.ipc.new_file(self._path, batch.schema, options=PACKED))
         self._writer.write_batch(batch)
 
 
-def _read(path: Path) -> Iterator[pa.RecordBatch]:
+def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a file."""
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
         for at in range(reader.num_record_batches):
             yield reader.get_batch(at)

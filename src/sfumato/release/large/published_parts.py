@@ -65,6 +65,11 @@ class PublishedParts:
         self._minorities: dict[str, float] = {}
         self._columns = {name: _ColumnFacts() for name in schema.quasi}
         self._bare: tuple[PublishedColumn, ...] = ()
+        self._torn = False
+
+    def refuse(self) -> None:
+        """Leave a part out whose groups are in others, too: then all parts are judged together."""
+        self._torn = True
 
     def add(self, part: PublishedPart) -> None:
         """Judge and measure one more part."""
@@ -89,6 +94,8 @@ class PublishedParts:
     @property
     def disjoint(self) -> bool:
         """Whether no group is in two parts; then every part holds all records of its groups."""
+        if self._torn:
+            return False
         together = np.sort(np.concatenate(self._groups))
         return not (together[1:] == together[:-1]).any()
 

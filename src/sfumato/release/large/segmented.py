@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,14 +16,16 @@ from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
-from sfumato.release.large.disk_space import refuse_full_disks
+from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.segment_judging import gathering, judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
+from sfumato.release.large.uncut_segments import UncutFinishing
 
+UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
 ENDS = {"profile": 0.05, "code": 0.2, "cut": 0.35, "part": 0.45, "finish": 0.85, "judge": 0.97}  # shares of the time
 
 
@@ -40,7 +45,13 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     search = search_of(run)
     coder = coder_of(run, search)
     parts.mkdir(parents=True)
-    refuse_full_disks(run.profile, coder, run.source.temporary, parts)
+    space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
+    space.refuse_full_disks()
+    with space.told():
+        return _carried_out(run, search, coder, parts)
+
+
+def _carried_out(run: LargeRun, search: SegmentedSearch, coder: RowCoder, parts: Path) -> LargeOutcome:
     log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
     rows = code_rows(run, coder, log)
     plan = _cut(run, search, rows, log)
@@ -54,7 +65,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     finishing.stage(finished, parts, keep=log.lasts)
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
-    kinds = {each.name: each.type for each in pq.read_schema(parts / finished[0].part.name)}
+    kinds = {each.name: each.type for each in pq.read_schema(parts / finished[0].parts[0].name)}
     return LargeOutcome(
         judged=judge_segments(run, written, search.quasi, truth, tell, parts=judged, kinds=kinds),
         written=written,
@@ -87,7 +98,9 @@ def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
         log.forget()
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
     tell(0.0, "coding")
-    rows = CodedRows.write(coder, run.source.batches(coder.names, lambda done: tell(done, "coding")), log.folder)
+    batches = run.source.batches(coder.names, lambda done: tell(done, "coding"))
+    with closing(cast("Generator[pa.RecordBatch]", batches)):  # else it would end after its engine
+        rows = CodedRows.write(coder, batches, log.folder)
     if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
     log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
@@ -105,8 +118,9 @@ def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -
     return plan
 
 
-def _is_finished(finishing: Finishing, segment: int, log: RunLog) -> bool:
-    return str(segment) in log.noted["finished"] and log.has(finishing.part(segment).name)
+def _is_finished(segment: int, log: RunLog) -> bool:
+    noted = log.noted["finished"].get(str(segment))
+    return noted is not None and all(map(log.has, noted["parts"]))
 
 
 def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
@@ -115,7 +129,7 @@ def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
     wanted = [
         segment
         for segment in range(tree.segments)
-        if not _is_finished(finishing, segment, log) and not log.has(rows.path(segment).name)
+        if not _is_finished(segment, log) and not log.has(rows.path(segment).name)
     ]
     tell = partly(run.progress, ENDS["cut"], ENDS["part"])
     tell(0.0, "parting")
@@ -132,11 +146,13 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
     segments = finishing.plan.tree.segments
     for segment in range(segments):
         tell(segment / segments, f"segment {segment + 1} of {segments}")
-        if _is_finished(finishing, segment, log):
-            each = finishing.read_again(segment, log.noted["finished"][str(segment)])
+        if _is_finished(segment, log):
+            each = finishing.read_again(log.noted["finished"][str(segment)])
         else:
-            each = finishing.finish(segment)
-            log.note_files([each.part], finished={**log.noted["finished"], str(segment): each.as_dict()})
+            uncut = finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
+            finish = UncutFinishing(finishing, run.limits.segment_rows).finish if uncut else finishing.finish
+            each = finish(segment)
+            log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})
         finishing.rows.path(segment).unlink(missing_ok=True)
         finished.append(each)
         pa.default_memory_pool().release_unused()
