@@ -22,10 +22,10 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.running import carry_out_large
 from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyCombinationsError
+from sfumato.sources.engines import Resources
 from sfumato.sources.spark_source import SparkSource, _regrouped, _reworded
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import canonical
@@ -154,7 +154,7 @@ def test_segments_hold_the_rows_of_memory(spark, tmp_path):
     recipe = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
     out = tmp_path / "release"
     frame = read(spark, table, tmp_path / "in", parts=2)
-    with Resources(memory="100MB").opened(frame, recipe, out) as source:
+    with Resources(memory="100MB").opened(frame, recipe.reading, out) as source:
         found = carry_out_large(
             recipe,
             source,

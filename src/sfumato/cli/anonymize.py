@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.recipe import Recipe
-    from sfumato.release.large.engines import Resources
     from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.release import Release
+    from sfumato.sources.engines import Resources
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 EXAMPLES = examples(
@@ -88,7 +88,7 @@ def anonymize(
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
     recipe = replace(recipe, language=language or recipe.language)
     release: Release | LargeRelease
-    if resources.chosen(file, recipe) == "memory":
+    if resources.chosen(file, recipe.schema.attributes) == "memory":
         recipe, table = read_for(recipe, file, reading)
         recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
         release = _make(recipe, table, out, writing, (to, to_table))

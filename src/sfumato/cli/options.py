@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from sfumato.cli.asking import Promise
     from sfumato.core.progress import Progress
-    from sfumato.release.large.engines import Resources
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
+    from sfumato.sources.engines import Resources
     from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
@@ -158,7 +158,7 @@ class EngineOptions:
 
     def resources(self) -> Resources:
         """Return what a release may take."""
-        from sfumato.release.large.engines import Resources
+        from sfumato.sources.engines import Resources
 
         return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
 

@@ -31,14 +31,15 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
-from sfumato.release.large.engines import Data, Elsewhere, InMemory, Resources, Where, in_memory
 from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.places import Elsewhere, InMemory, Where
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
 from sfumato.release.searching import recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
 
@@ -165,10 +166,10 @@ def carry_out_in(
     progress: Progress | bool = False,
 ) -> Release | LargeRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
-    chosen = resources.chosen(data, recipe)
+    chosen = resources.chosen(data, recipe.schema.attributes)
     if chosen == "memory":
         with followed(progress, "Searching") as tell:
-            release = _carried_out(recipe, in_memory(data, recipe), tell)
+            release = _carried_out(recipe, in_memory(data, recipe.reading), tell)
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
@@ -176,7 +177,7 @@ def carry_out_in(
         raise InvalidParameterError(
             f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
         )
-    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, Path(out)) as source:
+    with followed(progress, "Releasing") as tell, resources.opened(data, recipe.reading, Path(out)) as source:
         return carry_out_large(
             recipe, source, Path(out), memory=resources.budget, replace_older=replace, report=report, progress=tell
         )

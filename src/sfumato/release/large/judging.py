@@ -16,12 +16,12 @@ from sfumato.core.progress import Progress, partly
 from sfumato.core.publication import Publication
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
-from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema
 from sfumato.reporting.public import dictionary_of
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile

@@ -11,14 +11,15 @@ from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, partly
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
+from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures.base import Measured, unite
-from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.large_run import LargeRun
-from sfumato.release.large.served import audited_columns, audited_schema, published_schema, restricted, watched
+from sfumato.release.large.served import audited_columns, audited_schema, published_schema, watched
 from sfumato.reporting.public import dictionary_of
+from sfumato.schema.restricting import restricted
 from sfumato.sources.base import WEIGHT, Source
 
 

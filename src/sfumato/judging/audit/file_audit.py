@@ -14,7 +14,7 @@ from sfumato.judging.audit.piece_counts import PieceCounts
 from sfumato.judging.audit.pieces import audit_pieces
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.release.large.served import restricted
+from sfumato.schema.restricting import restricted
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, Piece, Source
 

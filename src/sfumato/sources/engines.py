@@ -1,9 +1,10 @@
-"""Which engine carries out a recipe, and the table opened in it."""
+"""Which engine looks at a table, and the table opened in it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, 
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, WriteError
-from sfumato.recipe import Recipe
 from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
 from sfumato.sources.spark_source import SparkSource
+from sfumato.table.formats.base import Option
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
 from sfumato.table.workplace import workplace
-from sfumato.validation import require
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -44,37 +44,21 @@ class Readable(Protocol):
 Data: TypeAlias = "Frame | Readable | str | os.PathLike[str]"
 
 
-class Place(TypedDict, total=False):
-    """What can be said of a place apart from its engine; see `Where`."""
+class Room(TypedDict, total=False):
+    """What an engine may take."""
 
     memory: str | None
     temporary: str | os.PathLike[str] | None
-    out: str | os.PathLike[str] | None
-    replace: bool
 
 
-class InMemory(Place, total=False):
-    """A place that a type checker takes for memory, because no other engine is named."""
-
-    engine: Literal["auto", "memory"]
-
-
-class Elsewhere(Place):
-    """A place of which the engine is named."""
-
-    engine: Literal["duckdb", "spark"]
-
-
-class Where(Place, total=False):
-    """Where a release is made, and what that may take; none of it changes the release.
+class Reach(Room, total=False):
+    """Where the rows of a table are looked at, and what that may take; none of it changes what is found.
 
     - `engine`: `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a
       quarter of the budget.
     - `memory`: the budget of the process, such as `"4GB"`; by default half of what is free.
-    - `temporary`: the folder for what does not fit into memory, which holds original values; by default beside
-      `out`.
-    - `out`: the folder to write the release into, which is needed beyond memory.
-    - `replace`: whether an older release there may be replaced.
+    - `temporary`: the folder for what does not fit into memory, which holds values of the table; by default that of
+      the system.
     """
 
     engine: EngineName
@@ -82,14 +66,15 @@ class Where(Place, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Which engine makes a release and what that may take; see `Where`."""
+    """Which engine looks at a table and what that may take; see `Reach`."""
 
     engine: str = "auto"
     memory: str | None = None
     temporary: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        require(self.engine in ENGINES, "anonymize", "engine", f"one of {', '.join(ENGINES)}", self.engine)
+        if self.engine not in ENGINES:
+            raise InvalidParameterError(f"engine must be one of {', '.join(ENGINES)}; got {self.engine!r}.")
         budget_of(self.memory)
 
     @property
@@ -97,8 +82,8 @@ class Resources:
         """How many bytes of memory the process may take."""
         return budget_of(self.memory)
 
-    def chosen(self, data: Data, recipe: Recipe) -> str:
-        """Choose the engine for a table: memory if it fits well, else what reads it piece by piece."""
+    def chosen(self, data: Data, names: Sequence[str] | None = None) -> str:
+        """Choose the engine for some columns of a table: memory if they fit well, else what reads them by pieces."""
         if is_spark(data):
             if self.engine not in {"auto", "spark"}:
                 raise InvalidParameterError('A Spark DataFrame stays in Spark; use engine="spark".')
@@ -110,26 +95,34 @@ class Resources:
         if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
             return "duckdb"
         if isinstance(data, str | os.PathLike) and are_parquet(data):
-            size = uncompressed(parquet_files(data), recipe.schema.attributes)
+            size = uncompressed(parquet_files(data), names)
             return "memory" if size <= self.budget // SHARE else "duckdb"
         return "memory"
 
     @contextmanager
-    def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
-        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
-        parent = out.parent if self.temporary is None else Path(self.temporary)
+    def opened(self, data: Data, reading: Mapping[str, Option], out: Path | None = None) -> Iterator[Source]:
+        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end.
+
+        Parameters
+        ----------
+        data : the table.
+        reading : the options of `sf.read`, for what is not opened where it is.
+        out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
+        """
+        near = Path(tempfile.gettempdir()) if out is None else out.parent
+        parent = near if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
-        if parent.resolve().is_relative_to(out.resolve()):
+        if out is not None and parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         with workplace(parent) as place:
-            source = self._source(data, recipe, place)
+            source = self._source(data, reading, place)
             try:
                 yield source
             finally:
                 source.close()
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+    def _source(self, data: Data, reading: Mapping[str, Option], place: Path) -> DuckDBSource | SparkSource:
         if is_spark(data):
             return SparkSource(data, temporary=place)
         half = self.budget // 2
@@ -145,11 +138,11 @@ class Resources:
             folder = Path(data) if Path(data).is_dir() else None
             return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
         frame: Any = data
-        table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
+        table = load(data, reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
         return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
 
 
-def in_memory(data: Data, recipe: Recipe) -> Any:
+def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
     """Read a table into memory; a dataframe stays what it is."""
     if _is_dataset(data):
         return canonical(data.to_table())
@@ -157,7 +150,7 @@ def in_memory(data: Data, recipe: Recipe) -> Any:
         return canonical(data.read_all())
     if not isinstance(data, str | os.PathLike):
         return data
-    return load(data, recipe.reading).table
+    return load(data, reading).table
 
 
 def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
