@@ -1,4 +1,4 @@
-"""Audit the files of a published table, in pieces if its groups do not fit into memory."""
+"""Audit a published table that stays in its engine, in pieces if its groups do not fit into memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, partly
 from sfumato.core.published.totals import Totals
-from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
 from sfumato.judging.audit.piece_counts import PieceCounts
 from sfumato.judging.audit.pieces import audit_pieces
+from sfumato.judging.audit.verdict import Verdict
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import Missing
 from sfumato.schema.restricting import restricted
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, Piece, Source
@@ -24,46 +27,38 @@ ROOM = 1.25  # an estimate may be too low by a quarter
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FileAudit:
-    """Audits the files of a published table; its columns must have been profiled.
+    """Audits a published table in its engine; its columns must have been profiled.
 
     Parameters
     ----------
     source : the published table.
     schema : the roles of its columns.
     most : how many combinations fit into memory.
+    population : the people that the records come from, for models that compare with them.
+    ignore_suppressed : whether rows whose quasi-identifiers are all `*` are suppressed records.
     """
 
     source: Source
     schema: Schema
     most: int
+    population: pa.Table | None = None
+    ignore_suppressed: bool = False
 
     def run(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
         """Judge promises, and what the table reaches of all standard models.
 
-        Sensitive columns that models read are counted together, all others one by one.
+        All columns are counted together if their combinations fit. Else, sensitive columns that models read are
+        counted together, and all others one by one.
         """
         check_models(models, self.schema)
-        read = {name for model in models for name in model.attributes}
-        watched = tuple(name for name in self.schema.sensitive if name in read)
-        others = [(name,) for name in self.schema.sensitive if name not in read]
-        sets = [watched, *others] if watched or not others else others
-        audits, counted = [], []
-        for at, names in enumerate(sets):
-            schema = restricted(self.schema, sensitive=names)
-            totals = self._totals(schema)
-            tell = partly(progress, at / len(sets), (at + 1) / len(sets))
-            audits.append(self._audit(schema, totals, () if at else models, tell))
-            counted.append(totals)
-        return audits[0] if len(sets) == 1 else _united(audits, counted, self.schema)
-
-    def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
-        """Judge some sensitive columns, all groups together if they fit."""
-        names = (*schema.quasi, *schema.sensitive)
-        pieces = self.pieces(names)
-        found = (_evidence(counts, schema) for counts in self.counted(names, schema.quasi, pieces, progress))
-        if pieces == 1:
-            return audit_evidence(next(found), models)
-        return audit_pieces((replace(each, totals=totals) for each in found), models)
+        names = (*self.schema.quasi, *self.schema.sensitive)
+        if self.pieces(names) == 1:
+            (counts,) = self.counted(names, (), 1, progress)
+            evidence = _evidence(counts, self.schema)
+            ignored = self.ignore_suppressed
+            return audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+        self._refuse_comparing_groups(models)
+        return self._united(models, progress)
 
     def pieces(self, names: Sequence[str]) -> int:
         """Estimate in how many pieces the combinations of some columns fit into memory."""
@@ -78,33 +73,81 @@ class FileAudit:
             if counts.num_rows:
                 yield counts
 
-    def _totals(self, schema: Schema) -> Totals:
+    def _refuse_comparing_groups(self, models: Sequence[PrivacyModel]) -> None:
+        """Refuse what compares groups with each other, or all of them with a population."""
+        what = next((type(model).__name__ for model in models if model.needs_population), None)
+        if what is None and self.population is not None:
+            what = "A population"
+        if what is None and self.schema.missing is Missing.MATCHES_ALL:
+            what = 'missing="matches-all"'
+        if what is None and self.ignore_suppressed:
+            what = "ignore_suppressed"
+        if what is not None:
+            raise UnsupportedModelError(
+                f"{what} is served only while all groups fit into memory, and these are too many; give more with "
+                "memory= (--memory), or leave it out."
+            )
+
+    def _united(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+        """Look at sets of columns one after the other, and put together what was found of all models."""
+        looks = list(self._looks(models))
+        totals = self._totals()
+        audits: list[Audit] = []
+        verdicts: dict[int, Verdict] = {}
+        for at, look in enumerate(looks):
+            tell = partly(progress, at / len(looks), (at + 1) / len(looks))
+            judged = [models[place] for place in look.places]
+            audits.append(self._audit(look.schema, totals.only(look.schema.sensitive), judged, tell))
+            verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
+        whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
+        levels = {verdict.model: verdict for each in whole for verdict in each.levels}
+        rare = {name: each.counts.rarest(name) for each in whole for name in each.counts.schema.sensitive}
+        return replace(
+            whole[0],
+            verdicts=tuple(verdicts[place] for place in range(len(models))),
+            levels=tuple(levels[model] for model in standard_models(self.schema)),
+            counts=PieceCounts(self.schema, whole[0].sizes, totals, rare),
+        )
+
+    def _looks(self, models: Sequence[PrivacyModel]) -> Iterator[_Look]:
+        """Say which columns are looked at together, and which models are judged on them."""
+        by_scope: dict[tuple[str, ...], list[int]] = {tuple(self.schema.quasi): []}
+        for place, model in enumerate(models):
+            scope = tuple(name for name in self.schema.quasi if not model.scope or name in model.scope)
+            by_scope.setdefault(scope, []).append(place)
+        for scope, places in by_scope.items():
+            read = {name for place in places for name in models[place].attributes}
+            watched = tuple(name for name in self.schema.sensitive if name in read)
+            whole = scope == tuple(self.schema.quasi)
+            others = [(name,) for name in self.schema.sensitive if whole and name not in read]
+            first, *rest = [watched, *others] if watched or not others else others
+            yield _Look(restricted(self.schema, quasi=scope, sensitive=first), places)
+            for names in rest:
+                yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
+
+    def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+        """Judge what is looked at together, all groups at once if they fit."""
+        names = (*schema.quasi, *schema.sensitive)
+        counted = self.counted(names, schema.quasi, self.pieces(names), progress)
+        return audit_pieces((replace(_evidence(counts, schema), totals=totals) for counts in counted), models)
+
+    def _totals(self) -> Totals:
         """Count the sensitive values of the whole table."""
         values = {}
-        records = 0
-        for name in schema.sensitive:
+        for name in self.schema.sensitive:
             counts = self.source.count([name], VALUES * self.most, lambda _: None)
             values[name] = counts[name], counts[WEIGHT].to_numpy()
-            records = int(counts[WEIGHT].to_numpy().sum())
-        if not values:
-            records = int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
-        return Totals.count(records, values, schema)
+        records = int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
+        return Totals.count(records, values, self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Columns that are looked at together, and the places of the models that are judged on them."""
+
+    schema: Schema
+    places: Sequence[int]
 
 
 def _evidence(counts: pa.Table, schema: Schema) -> Evidence:
     return Evidence(counts.drop_columns([WEIGHT]), schema, weights=counts[WEIGHT].to_numpy())
-
-
-def _united(audits: Sequence[Audit], counted: Sequence[Totals], schema: Schema) -> Audit:
-    """Put together what was found of the sensitive columns one by one; all audits are of the same groups."""
-    first = audits[0]
-    levels = {verdict.model: verdict for audit in audits for verdict in audit.levels}
-    totals = Totals(
-        records=counted[0].records,
-        cells={name: cells for each in counted for name, cells in each.cells.items()},
-        columns={name: column for each in counted for name, column in each.columns.items()},
-        counts={name: counts for each in counted for name, counts in each.counts.items()},
-        missing=counted[0].missing,
-    )
-    rare = {name: audit.counts.rarest(name) for audit in audits for name in audit.counts.schema.sensitive}
-    return replace(first, levels=tuple(levels.values()), counts=PieceCounts(schema, first.sizes, totals, rare))
