@@ -80,6 +80,19 @@ def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():
     assert not found.holds
 
 
+def test_models_of_some_columns_are_judged_on_these_and_levels_keep_their_order():
+    ages, jobs = [str(20 + at % 4) for at in range(16)], ["clerk", "diver"] * 8
+    table = pa.table({"age": ages, "job": jobs, "disease": ["flu", "cold"] * 8, "pay": [str(at) for at in range(16)]})
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease", "pay"])
+    models = [
+        sf.KAnonymity(k=8, quasi=["job"]),
+        sf.DistinctLDiversity(l=3, sensitive="pay"),
+        sf.XYAnonymity(k=1, y="disease", x=["age"]),
+        sf.KAnonymity(k=4),
+    ]
+    assert told(in_pieces(table, schema, models, most=4)) == told(sf.audit(table, schema, models))
+
+
 def test_suppressed_records_are_set_aside_and_a_population_is_counted_while_groups_fit(tmp_path):
     table = pa.concat_tables([TABLE, pa.table({"age": ["*"], "disease": ["flu"]})])
     pq.write_table(table, tmp_path / "t.parquet")
