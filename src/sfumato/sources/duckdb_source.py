@@ -81,6 +81,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query = query
         self._profile: TableProfile | None = None
+        self._together: frozenset[str] = frozenset()
         self.spilled = 0
         with self._told("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
@@ -129,11 +130,14 @@ class DuckDBSource:
         self._connection.execute(
             f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608
         )
+        self._together = frozenset(together)
         self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{digest}")
         return self._profile
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
+        if self._profile is not None and self._together == frozenset(names):
+            return self._profile.combinations
         return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
