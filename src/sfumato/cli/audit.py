@@ -161,7 +161,7 @@ def audit(
     if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
         _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)
     else:
-        _audit_files(file, promise, reading, comparing, taken, resources, exposure=exposure, json=json)
+        _audit_files(file, promise, reading, comparing, taken, resources=resources, exposure=exposure, json=json)
 
 
 def _audit_files(
@@ -170,8 +170,8 @@ def _audit_files(
     reading: Reading,
     comparing: Comparing,
     taken: Taken,
-    resources: Resources,
     *,
+    resources: Resources,
     exposure: bool,
     json: bool,
 ) -> None:

@@ -19,6 +19,7 @@ from sfumato.sources.base import (
     WEIGHT,
     ByCase,
     ColumnProfile,
+    Glimpse,
     Piece,
     TableProfile,
     Told,
@@ -237,6 +238,21 @@ class DuckDBSource:
             ).to_arrow_table()
         return found[name].combine_chunks()
 
+    def glimpse(self, name: str, most: int) -> Glimpse:
+        """Count the values of a column that is too long to hold, and return some of them in their order."""
+        column = quoted(name)
+        many, pairs = self._asked_for(
+            f"SELECT count(*), coalesce(sum(n * (n - 1)), 0) "  # noqa: S608 - quoted
+            f"FROM (SELECT count(*) AS n FROM {RECORDS} WHERE {column} IS NOT NULL GROUP BY {column})"
+        )
+        every = max(1, -(-int(many) // most))
+        with self._told("read"):
+            some = self._connection.sql(
+                f"SELECT DISTINCT {column} FROM {RECORDS} "  # noqa: S608 - quoted
+                f"WHERE {column} IS NOT NULL AND hash({column}) % {every} = 0 ORDER BY ALL"
+            ).to_arrow_table()
+        return Glimpse(some[name].combine_chunks(), int(many), int(pairs))
+
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
@@ -270,9 +286,13 @@ class DuckDBSource:
         )
 
     def _asked(self, query: str) -> str:
-        with self._told("read"):
-            ((found,),) = self._connection.execute(query).fetchall()
+        (found,) = self._asked_for(query)
         return str(found)
+
+    def _asked_for(self, query: str) -> tuple[Any, ...]:
+        with self._told("read"):
+            (found,) = self._connection.execute(query).fetchall()
+        return tuple(found)
 
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""

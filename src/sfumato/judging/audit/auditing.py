@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.core.published.table import bucket_column, refuse_unreadable_columns
-from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
 from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import row_numbers
@@ -20,7 +20,7 @@ from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.restricting import restricted
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import WEIGHT
+from sfumato.sources.base import refuse_reserved
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
@@ -147,8 +147,7 @@ def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
 def _refuse_columns(schema: Schema, names: Sequence[str]) -> None:
     """Refuse before any row is read a table that misses columns, or has some that are not judged in an engine."""
     refuse_unreadable_columns(names, schema)
-    if WEIGHT in schema.attributes:
-        raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
+    refuse_reserved(schema.attributes)
     if any(bucket_column(names, name) is not None for name in schema.attributes):
         raise UnsupportedModelError(
             'Buckets reach across groups and are not judged beyond memory; use engine="memory" (--engine memory).'

@@ -22,6 +22,7 @@ from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, Piece, Source
 
 VALUES = 10  # so many values of one column take the room of one combination that is judged
+FEW = 1000  # combinations that fit anyway
 ROOM = 1.25  # an estimate may be too low by a quarter
 
 
@@ -69,9 +70,14 @@ class FileAudit:
         for number in range(pieces):
             tell = partly(progress, number / pieces, (number + 1) / pieces)
             piece = None if pieces == 1 else Piece(number, pieces, tuple(by))
-            counts = self.source.count(names, 2 * self.most, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
+            counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
             if counts.num_rows:
                 yield counts
+
+    @property
+    def _limit(self) -> int:
+        """How many combinations of a piece are tolerated: pieces are never quite even, least of all small ones."""
+        return 2 * self.most + FEW
 
     def _refuse_comparing_groups(self, models: Sequence[PrivacyModel]) -> None:
         """Refuse what compares groups with each other, or all of them with a population."""
