@@ -151,9 +151,10 @@ def audit(
 ) -> None:
     """Audit a published table, whichever tool made it.
 
-    A file, a folder of Parquet files or a pattern of some may be larger than memory. The table is audited on its own and, with --original, compared with the original. Without models the
-    command reports the levels that the table reaches, such as the largest k. Exit codes: 0 every promise
-    holds, 1 a promise does not hold or a cell is not true, 2 bad request.
+    A file, a folder of Parquet files or a pattern of some may be larger than memory. The table is audited on its
+    own and, with --original, compared with the original. Without models the command reports the levels that the
+    table reaches, such as the largest k. Exit codes: 0 every promise holds, 1 a promise does not hold or a cell is
+    not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise
 
