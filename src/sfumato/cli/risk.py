@@ -60,6 +60,12 @@ class Everybody:
             return self.population_size
         return Reading(table=self.population_table).read(self.population)
 
+    def refuse_single_rows(self) -> None:
+        """Refuse columns that are looked up row by row."""
+        from sfumato.judging.risk.file_counts import refuse_single_rows
+
+        refuse_single_rows(**{"--weights": self.weights, "--household": self.household})
+
 
 @spread
 def risk(
@@ -92,7 +98,7 @@ def risk(
     threshold or the preset fails, 2 bad request.
     """
     from sfumato.judging.risk.assess import risk_of
-    from sfumato.judging.risk.file_counts import counted_records, refuse_single_rows
+    from sfumato.judging.risk.file_counts import counted_records
 
     promise = described.promise()
     published = "public" in Path(file).parts[-3:-1]
@@ -100,11 +106,9 @@ def risk(
     if resources.chosen(file, promise.schema.quasi) == "memory":
         found = _assess(reading.read(file, remembered), promise.schema, everybody, threshold, max_subset)
     else:
-        refuse_single_rows(**{"--weights": everybody.weights, "--household": everybody.household})
-        known = everybody.known()
-        with progress("Assessing"):
-            evidence = counted_records(resources, file, promise.schema, reading.options_for(file, remembered))
-            found = risk_of(evidence, population=known, threshold=_limit(threshold), max_subset=max_subset)
+        everybody.refuse_single_rows()
+        evidence = counted_records(resources, file, promise.schema, reading.options_for(file, remembered))
+        found = risk_of(evidence, population=everybody.known(), threshold=_limit(threshold), max_subset=max_subset)
     judgment = None if preset is None else found.judge(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
     if json:

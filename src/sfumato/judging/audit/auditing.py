@@ -62,27 +62,21 @@ def audit(
     where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
         with no original.
     """
+    check_models(models, schema)
     resources = Resources(**where)
+    people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         refuse_compared(original=original, correspondence=correspondence, centers=centers, perturbed=perturbed)
-        people = None if population is None else to_arrow(population)[0]
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
-    shown, _ = to_arrow(in_memory(published, {}))
-    source = None if original is None else to_arrow(original)[0]
-    rows = None if correspondence is None else row_numbers(correspondence)
-    return audit_evidence(
-        Evidence(
-            shown,
-            schema,
-            original=source,
-            correspondence=rows,
-            centers=centers,
-            masking=Masking(perturbed=_known_columns(perturbed, schema)),
-        ),
-        models,
-        population=None if population is None else to_arrow(population)[0],
-        ignore_suppressed=ignore_suppressed,
+    evidence = Evidence(
+        to_arrow(in_memory(published, {}))[0],
+        schema,
+        original=None if original is None else to_arrow(original)[0],
+        correspondence=None if correspondence is None else row_numbers(correspondence),
+        centers=centers,
+        masking=Masking(perturbed=_known_columns(perturbed, schema)),
     )
+    return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
 
 
 def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:

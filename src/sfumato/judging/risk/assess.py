@@ -187,12 +187,10 @@ def assess_risk(
     population : the table of the whole population, raw or recoded like `data`, or its number of people.
     weights : the column with the number of people in the population that each record represents.
     household : the column with the household of each record.
-    threshold : the risk that a record should not exceed. The default is 1/11, which EMA and Health Canada write as
-        0.09; 0.09 itself requires groups of 12.
+    threshold : the risk that a record should not exceed; by default 1/11, which EMA and Health Canada write as 0.09.
     max_subset : the largest number of quasi-identifiers to combine when looking for special uniques and separation;
         time grows with the number of such subsets.
-    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory counts
-        combinations of quasi-identifiers: it names no rows, and takes no weights or households.
+    where : see `sfumato.sources.engines.Reach`; other engines than memory name no rows, and take no such columns.
 
     Examples
     --------
