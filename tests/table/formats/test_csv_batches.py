@@ -91,6 +91,28 @@ def test_batches_make_the_table_that_is_read_at_once(content, batch, skip_rows, 
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1.5,x\ninf,y\n-inf,z\n",
+        "a,b\n1,2020-01-01\n2,2020-01-01 10:00\n3.5,2020-01-02\n",
+        'a,b\n1,"two\nlines"\n2,"and\nthree\nlines"\n3,x\n',
+        "a,b\ntrue,1\nFALSE,2\nmaybe,3\n",
+        "a\n9223372036854775807\n1\n",
+    ],
+)
+def test_every_batch_is_read_by_the_type_of_the_whole_column(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    expected = None if "inf" in content else at_once(tmp_path / "t.csv")
+    for batch in range(1, len(content)):
+        with tempfile.TemporaryDirectory() as place:
+            found = CsvBatches(path=tmp_path / "t.csv", place=Path(place), options={}, most=10**6, batch=batch).write()
+            if expected is None:  # what is infinite is refused only when it is published
+                assert pq.read_table(found)["a"].to_pylist() == [1.5, float("inf"), float("-inf")]
+            else:
+                assert canonical(pq.read_table(found)).equals(expected)
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"separator": ";", "decimal": ",", "thousands": "."},

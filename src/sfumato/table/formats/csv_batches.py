@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from sfumato.exceptions import ReadError
 from sfumato.table.columns import refuse_duplicates
 from sfumato.table.formats.base import Option
-from sfumato.table.formats.cells import without_last_lines
+from sfumato.table.formats.cells import trimmed, without_last_lines
 from sfumato.table.formats.column_types import by_conventions, parser, typed_column
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.detecting import detect, tell
@@ -86,6 +86,8 @@ class CsvBatches:
         """Write all cells as texts, and return the different ones of every column whose type they decide."""
         text, source, start, end = self._opened()
         names, below = header_of(source)
+        if not trimmed(source.data[:below], source.separator)[1]:
+            raise ReadError(f"The header of {self.path} has a quotation mark that is not closed at the end of its cell.")
         refuse_duplicates(name for name in names if name)
         refuse_absent(given.column_types, [name for name in names if name])
         kept = {name: place for place, name in enumerate(names) if name}
