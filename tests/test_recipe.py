@@ -281,6 +281,7 @@ REFUSED = [
     ),
     (f"[sfumato]\nseed = -1\n{LEAST}", "Recipe.seed must be a whole number; got -1."),
     (f"[sfumato]\nseed = 'x'\n{LEAST}", "Recipe.seed must be a whole number; got 'x'."),
+    (f"[sfumato]\nlanguage = ['en']\n{LEAST}", "Recipe.language must be one of en, zh; got ['en']."),
     (f"[input]\nrows = 'many'\n{LEAST}", "Recipe.input_rows must be a whole number; got 'many'."),
     (f"[input]\nsha256 = 5\n{LEAST}", "Recipe.input_sha256 must be a text; got 5."),
 ]

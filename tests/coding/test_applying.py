@@ -83,6 +83,16 @@ def test_values_are_published_with_their_type_and_ordered_by_it(kind, texts, val
     assert cells.array().take(order).to_pylist() == values
 
 
+@given(st.lists(st.none() | st.integers(-5, 5) | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=12))
+def test_whole_numbers_near_each_other_and_far_apart_are_ranked_by_value(values):
+    ranks, width = column_ranks(pa.chunked_array([pa.array(values[:3], pa.int64()), pa.array(values[3:], pa.int64())]))
+    assert ranks.min() >= 0
+    assert ranks.max() < width
+    for mine, rank in zip(values, ranks, strict=True):
+        for other, its_rank in zip(values, ranks, strict=True):
+            assert (rank < its_rank) == (mine is not None and (other is None or mine < other))
+
+
 def test_no_rows_have_no_ranks():
     assert column_ranks(pa.chunked_array([], pa.date32()))[0].tolist() == []
 

@@ -126,6 +126,13 @@ def test_a_single_value_is_ordered_beside_missing_ones():
     assert close("ordered").level(groups).tolist() == [0.25, 0.5]
 
 
+@pytest.mark.parametrize(("missing", "levels"), [("own-value", [0.0]), ("matches-all", [1.0])])
+def test_a_column_without_any_value_has_no_order_to_cross(missing, levels):
+    column = CodedColumn(Domain("s", Scale.NUMERIC, pa.array([], pa.int64())), np.zeros(3, dtype=np.uint8))
+    groups = Groups.from_rows(np.zeros(3, dtype=np.int32), 1, [column], Missing(missing))
+    assert close("ordered").level(groups).tolist() == levels
+
+
 def test_both_kinds_of_missing_values_add_up():
     groups = with_domain([[2, 2, 0, 0, 0]], TREE, totals={"s": np.array([2, 2, 0, 0, 1])}, missing={"s": [1]})
     assert close("ordered").level(groups).tolist() == [0.4]

@@ -16,6 +16,7 @@ from sfumato.randomness import Stream
 
 Ranks = npt.NDArray[np.int64]
 LARGEST_KEY = np.iinfo(np.int64).max
+NEAR = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +59,28 @@ def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
     column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
     if not len(column):
         return np.zeros(0, dtype=np.int64), 1
+    if column.type == pa.int64() and (near := _near_ranks(column)) is not None:
+        return near
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     width = len(encoded.dictionary) + 1
     rank = np.empty(width, dtype=np.int64)
     rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(width - 1)
     rank[-1] = width - 1
     return rank[encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)], width
+
+
+def _near_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int] | None:
+    """Rank whole numbers that are close together by their distance from the least: some ranks occur nowhere."""
+    ends = pc.min_max(column).as_py()
+    least, most = ends["min"], ends["max"]
+    if least is None or most - least >= max(len(column), NEAR):
+        return None
+    width = most - least + 2
+    numbers = column.combine_chunks()
+    ranks = numbers.fill_null(least).to_numpy(zero_copy_only=False) - least
+    if numbers.null_count:
+        ranks[numbers.is_null().to_numpy(zero_copy_only=False)] = width - 1
+    return ranks, width
 
 
 def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np.int64]:

@@ -70,14 +70,21 @@ def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, co
     edges = np.unique(np.searchsorted(until, np.linspace(0, until[-1], 4 * worker_count() + 1)).clip(max=groups))
     found = np.zeros(groups, dtype=np.int64)
 
-    def mix(first: int, last: int) -> tuple[npt.NDArray[np.int32], Counts]:
-        most = int(np.minimum(visits[first:last], width).sum())
-        codes, amounts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
+    most = np.minimum(visits, width)
+    begins = np.append(0, np.cumsum(most))[edges[:-1]]
+    codes, amounts = np.empty(int(most.sum()), dtype=np.int32), np.empty(int(most.sum()), dtype=np.int64)
+
+    def mix(begin: int, first: int, last: int) -> int:
         room = np.zeros(width, dtype=np.int64), np.zeros((width >> kernel.BLOCK) + 1, dtype=np.int64)
-        end = kernel.mix(order, starts, bucket, contents, first, last, room, found, codes, amounts)
-        return codes[:end], amounts[:end]
+        return kernel.mix(order, starts, bucket, contents, first, last, room, found, codes[begin:], amounts[begin:])
 
     with ThreadPoolExecutor(worker_count()) as pool:
-        parts = list(pool.map(mix, edges[:-1].tolist(), edges[1:].tolist()))
-    codes, amounts = (np.concatenate([part[side] for part in parts]) for side in range(2))
-    return np.append(0, np.cumsum(found)), codes, amounts
+        lengths = list(pool.map(mix, begins.tolist(), edges[:-1].tolist(), edges[1:].tolist()))
+    end = 0
+    for begin, length in zip(begins.tolist(), lengths, strict=True):
+        codes[end : end + length], amounts[end : end + length] = (
+            codes[begin : begin + length],
+            amounts[begin : begin + length],
+        )
+        end += length
+    return np.append(0, np.cumsum(found)), codes[:end], amounts[:end]

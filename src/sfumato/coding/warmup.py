@@ -40,6 +40,7 @@ from sfumato.coding.kernels import (
     grouping,
     microaggregating,
     mixing,
+    moving,
     ordering,
     picking,
     regrouping,
@@ -77,6 +78,7 @@ def warm_up() -> Warmth:
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
     _mix_once()
+    _move_once()
     _pick_once()
     for codes in CODE_TYPES:
         _descend_once(codes)
@@ -125,11 +127,18 @@ def _roll_up_once() -> None:
         np.zeros(16, dtype=np.int32),
         np.zeros(3, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
+        np.zeros(2),
     )
     tables = columns, (*ladders, np.array([[0, 2]]), np.array([[2, 1]])), (np.zeros(3), both)
-    found = np.zeros(2, dtype=np.int64), np.zeros(2)
+    found = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2)
     rolling_up.walk(2, 0, one - 1, tables, rules, np.arange(3), space, found)
     rolling_up.merge(tuple(each[0] for each in space[:3]), 2, 0, 1, one - 1, space[3], tuple(e[1] for e in space[:3]))
+
+
+def _move_once() -> None:
+    """Compare a group of one value with a table of as many."""
+    none, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    moving.surplus((np.arange(2), none.astype(np.int32), one), none[None], one[None], 1, none, one - 1)
 
 
 def _mix_once() -> None:
@@ -213,7 +222,9 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     cutter, axes, whole = CompiledCutter(), _one_axis(), np.zeros(1, dtype=np.int64)
     ranges = cutter.ranges(records, axes)
     cuts = cutter.propose(records, axes, CuttingRule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
-    halves = cutter.split(records, whole, cutter.sides(records, whole, cuts))
+    left = cutter.sides(records, whole, cuts)
+    cutter.halves(records, whole, left, 1)
+    halves = cutter.split(records, whole, left)
     cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
 
 
@@ -291,7 +302,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, box_trees, cell_counting, class_growing, clustering, condensing, containment, cutting),
-        *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping),
+        *(descending, gathering, grouping, microaggregating, mixing, moving, ordering, picking, regrouping),
         *(rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}

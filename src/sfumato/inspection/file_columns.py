@@ -55,7 +55,7 @@ class FileColumns:
         """Count the values of a column; if they do not fit, hold some of them."""
         column = self.described.column(name)
         try:
-            if column.distinct > 2 * self.most:  # an estimate, so what may fit is tried
+            if self.source.estimate([name]) > 2 * self.most:  # an estimate, so what may fit is tried
                 return self._glimpsed(name)
             counts = self.source.count([name], self.most, lambda _: None).sort_by(name)
         except TooManyCombinationsError:

@@ -11,6 +11,7 @@ from sfumato.exceptions import InvalidParameterError
 UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B)\s*", re.IGNORECASE)
 LEAST = 50 * 10**6
+ENOUGH = 150 * 10**6  # for DuckDB to sort and to count with a few threads
 GROUPS = Path("/sys/fs/cgroup")
 FREE = Path("/proc/meminfo")
 
@@ -31,6 +32,11 @@ def budget_of(memory: str | None) -> int:
             f'memory must be a size of at least 50MB, such as "4GB" or "512MB"; got {memory!r}.'
         )
     return size
+
+
+def duckdb_share(budget: int) -> int:
+    """Return how many bytes of a budget DuckDB counts as its own; it takes more, as do Arrow, Python and the search."""
+    return max(budget // 4, min(budget // 2, ENOUGH))
 
 
 def free_memory() -> int:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, WriteError
 from sfumato.sources.base import Source
-from sfumato.sources.budget import budget_of
+from sfumato.sources.budget import budget_of, duckdb_share
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
 from sfumato.sources.spark_source import SparkSource
@@ -116,30 +116,32 @@ class Resources:
         if out is not None and parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         with workplace(parent) as place:
-            source = self._source(data, reading, place)
+            source = self._source(data, reading, place, out)
             try:
                 yield source
             finally:
                 source.close()
 
-    def _source(self, data: Data, reading: Mapping[str, Option], place: Path) -> DuckDBSource | SparkSource:
+    def _source(
+        self, data: Data, reading: Mapping[str, Option], place: Path, out: Path | None
+    ) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place)
-        half = self.budget // 2
+            return SparkSource(data, temporary=place, out=None if out is None else out.parent)
+        share = duckdb_share(self.budget)
         if _is_dataset(data):
-            return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
+            return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})
         if isinstance(data, pa.RecordBatchReader):
             import pyarrow.dataset as ds
 
             staged = place / "staged"
             ds.write_dataset(data, staged, format="parquet")
-            return open_parquet(parquet_files(staged), memory=half, temporary=place)
+            return open_parquet(parquet_files(staged), memory=share, temporary=place)
         if isinstance(data, str | os.PathLike) and are_parquet(data):
             folder = Path(data) if Path(data).is_dir() else None
-            return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
+            return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
         table = load(data, reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
-        return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
+        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: table})
 
 
 def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:

@@ -223,6 +223,7 @@ def test_values_of_the_table_are_not_in_the_refusal():
         {"weights": [1, 2]},
         {"loss": "discernibility", "weights": {"age": 1}},
         {"loss": "average-class-size", "suppression_factor": 0.2},
+        {"loss": []},
         {"loss": "classification"},
         {"target": "age"},
         {"time_limit": 0},

@@ -16,14 +16,14 @@ from lattice_tasks import SENSITIVE, any_tasks, handed, make_task, random_task
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain import rolling_up, small_lattices
 from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.rolling_up import RollingUp, Rules
+from sfumato.algorithms.full_domain.rolling_up import Hopes, RollingUp, Rules
 from sfumato.checks.grouped_samples import sample_domain
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TCloseness
 from sfumato.schema.missing import Missing
 
 S = {"sensitive": "s"}
-ALWAYS = {"ROLLED_UP": 0, "TELLING": np.inf}
+ALWAYS = {"ROLLED_UP": 0}
 CLOSE = [
     (TCloseness(t=0.3, **S),),
     (KAnonymity(k=2), TCloseness(t=0.4, distance="variational", **S)),
@@ -64,16 +64,59 @@ def test_every_node_is_judged_as_its_definition_says(at_once, task, name, factor
             assert limit < found.suppressed[levels] <= len(node.suppressed)
 
 
+@pytest.mark.parametrize("at_once", [1, 256])
 @examples(40)
 @given(task=close_tasks, seed=st.integers(0, 2**16), share=st.sampled_from([0.1, 0.5]))
-def test_only_wanted_nodes_are_judged_and_as_in_a_walk_over_all(task, seed, share):
+def test_only_wanted_nodes_are_judged_and_as_in_a_walk_over_all(at_once, task, seed, share):
     walk, shape = walk_of(task), Oracle(task).shape
     if walk is None:
         return
     wanted = np.random.default_rng(seed).random(shape) < share
-    some, every = (walk.walk(nodes, Deadline(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
-    assert np.array_equal(some.suppressed, np.where(wanted, every.suppressed, -1))
-    assert np.array_equal(some.loss[wanted], every.loss[wanted])
+    with patch.object(rolling_up, "AT_ONCE", at_once):
+        some, every = (walk.walk(nodes, Deadline(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
+    assert np.array_equal(some.exact, wanted & every.exact)
+    assert np.array_equal(some.suppressed[some.exact], every.suppressed[some.exact])
+    assert some.loss[some.exact] == pytest.approx(every.loss[some.exact], abs=1e-9)
+    assert np.array_equal(some.suppressed >= 0, wanted)
+    assert (some.suppressed > walk.limit)[wanted & ~some.exact].all()
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 256])
+@examples(40)
+@given(task=close_tasks, name=st.sampled_from(["loss", "precision"]), factor=st.sampled_from([0.5, 0.2, 0.9, 1.0]))
+def test_a_walk_with_hopes_finds_the_best_and_says_nothing_too_large_of_others(at_once, task, name, factor):
+    oracle, walk = Oracle(task), walk_of(task, name, factor=factor)
+    if walk is None or not oracle.feasible:
+        return
+    losses = np.full(oracle.shape, np.inf)
+    for levels in oracle.feasible:
+        losses[levels] = oracle.loss(name, oracle.nodes[levels], factor=factor)
+    hopes = Hopes(np.inf, np.where(np.isinf(losses), 0, losses - 1e-9))
+    with patch.object(rolling_up, "AT_ONCE", at_once):
+        found = walk.walk(np.ones(oracle.shape, dtype=np.bool_), Deadline(60), hopes)
+    assert found.exact[losses <= losses.min()].any()
+    for levels, node in oracle.nodes.items():
+        assert found.suppressed[levels] <= len(node.suppressed)
+        assert found.loss[levels] <= losses[levels] + 1e-9
+        if found.exact[levels]:
+            assert found.suppressed[levels] == len(node.suppressed)
+            assert found.loss[levels] == pytest.approx(losses[levels], abs=1e-9)
+        assert found.judged[levels] or not found.exact[levels]
+
+
+def test_what_loses_too_much_however_it_is_split_rules_out_all_below_it():
+    """No group is near the table, in any column but the last; the walk starts at the top and goes no further."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 4, 200).astype(np.uint8)
+    columns = [CodedColumn(sample_domain(name, 4), codes) for name in ("q", "r", "u")]
+    sensitive = CodedColumn(replace(SENSITIVE["s"]), codes)
+    task = make_task(CodedTable(200, tuple(columns), (sensitive,)), [TCloseness(t=0.1, **S)], 10)
+    walk, shape = walk_of(task), Oracle(task).shape
+    with patch.object(rolling_up, "AT_ONCE", 1):
+        found = walk.walk(np.ones(shape, dtype=np.bool_), Deadline(60))
+    assert found.exact.sum() == 1
+    assert (found.suppressed > walk.limit).sum() == found.exact.size - 1
+    assert found.judged.sum() < found.exact.size
 
 
 @examples(60)

@@ -95,6 +95,10 @@ def test_both_cutters_agree_at_every_depth(case, piece_rows):
             cut = np.flatnonzero(cuts.axis != NO_CUT)
             left = plain.sides(records, cut, cuts.of(cut))
             assert compiled.sides(theirs, cut, found.of(cut)).tolist() == left.tolist()
+            halves = plain.halves(records, cut, left, 3)
+            assert [each.tolist() for each in compiled.halves(theirs, cut, left, 3)] == [
+                each.tolist() for each in halves
+            ]
             numbers = [np.full(len(records.origin), -1, dtype=np.int32).repeat(30) for _ in range(2)]
             plain.number(records, some, 5, numbers[0])
             compiled.number(theirs, some, 5, numbers[1])
@@ -148,6 +152,26 @@ def test_splitting_keeps_records_whole_and_in_order(case):
         assert halves.extra[:, found].tolist() == records.extra[:, half].tolist()
         assert halves.weight[found].tolist() == records.weight[half].tolist()
     assert halves.segments == len(expected)
+
+
+@given(st.lists(st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_both_cutters_count_halves_and_their_most_frequent_values(segments):
+    drawn = [each for segment in segments for each in segment]
+    values = np.array([[value for _, value in drawn]], dtype=np.uint8)
+    offsets = np.cumsum([0, *map(len, segments)])
+    records = Records(
+        values, values, np.ones(len(drawn), dtype=np.int64), np.arange(len(drawn), dtype=np.int32), offsets
+    )
+    named = np.arange(len(segments))[::2]
+    left = np.array([side for segment in segments[::2] for side, _ in segment])
+    halves = [
+        [[value for side, value in segment if side], [value for side, value in segment if not side]]
+        for segment in segments[::2]
+    ]
+    for cutter in (PlainCutter(), CompiledCutter()):
+        sizes, largest = cutter.halves(records, named, left, 5)
+        assert sizes.tolist() == [[len(half) for half in both] for both in halves]
+        assert largest.tolist() == [[max(Counter(half).values(), default=0) for half in both] for both in halves]
 
 
 def test_rows_of_segments_come_in_order():

@@ -134,14 +134,14 @@ def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path,
 
 @pytest.mark.parametrize("column", ["age", "occupation"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, monkeypatch, column):
-    write = finishing._write
+    write = finishing.write_part
 
     def wrong(part, shown):
         at = shown.schema.get_field_index(column)
         cells = shown[column].cast(pa.string()).to_pylist()
         write(part, shown.set_column(at, column, pa.array([*cells[1:], cells[0]])))
 
-    monkeypatch.setattr(finishing, "_write", wrong)
+    monkeypatch.setattr(finishing, "write_part", wrong)
     with pytest.raises(BrokenPromiseError):
         in_segments(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())

@@ -62,6 +62,13 @@ def in_batches(path: Path, batch: int, most: int = 10**9, **options: object) -> 
         return canonical(pq.read_table(found))
 
 
+def tried(path: Path, batch: int, options: dict[str, int]) -> tuple[str, pa.Table]:
+    try:
+        return "", in_batches(path, batch, **options)
+    except ReadError as error:
+        return str(error), None
+
+
 def at_once(path: Path, **options: object) -> pa.Table:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadWarning)
@@ -83,11 +90,10 @@ def test_batches_make_the_table_that_is_read_at_once(content, batch, skip_rows, 
             with pytest.raises(SfumatoError):
                 in_batches(path, batch, **options)
             return
-        try:
-            found = in_batches(path, batch, **options)
-        except ReadError as error:  # skipped lines may leave half a quoted cell, or no header
+        refused, found = tried(path, batch, options)
+        if refused:  # skipped lines may leave half a quoted cell, or no header
             assert options
-            assert "quotation mark" in str(error) or not expected.num_columns
+            assert "quotation mark" in refused or not expected.num_columns
         else:
             assert found.equals(expected, check_metadata=True) or not expected.num_columns
 

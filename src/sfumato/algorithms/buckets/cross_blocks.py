@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, allowed_cuts, cutter_for
-from sfumato.coding.histograms import sparse_counts
 from sfumato.coding.ordering import ascending
 
 
@@ -95,11 +94,8 @@ class _Growth:
         if self.l <= 1 or not len(proposed):
             return segments[:0]
         named = segments[proposed]
-        rows, place = self.records.rows_of(named)
-        half = 2 * place + ~self.cutter.sides(self.records, named, cuts.of(proposed))
-        offsets, _, counts = sparse_counts(half, 2 * len(named), self.records.extra[0][rows], self.values)
-        largest = np.maximum.reduceat(counts, offsets[:-1])
-        sizes = np.bincount(half, minlength=2 * len(named)).tolist()
-        most = np.array([size * self.l.denominator // self.l.numerator for size in sizes])
-        bad = largest > most
-        return named[bad[0::2] | bad[1::2]]
+        left = self.cutter.sides(self.records, named, cuts.of(proposed))
+        sizes, largest = self.cutter.halves(self.records, named, left, self.values)
+        distinct, place = np.unique(sizes, return_inverse=True)
+        most = np.array([size * self.l.denominator // self.l.numerator for size in distinct.tolist()])
+        return named[(largest > most[place].reshape(sizes.shape)).any(axis=1)]

@@ -99,6 +99,10 @@ class CrossBucket(Algorithm):
             )
         return None
 
+    def needed_of_blocks(self, models: Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+        """Return models with frequency l-diversity in place of what it keeps, too."""
+        return (*models, *(FrequencyLDiversity(l=model.l, sensitive=model.sensitive) for model in _diversities(models)))
+
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         k = max((model.k for model in task.models if isinstance(model, KAnonymity | KLAnonymity)), default=1)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.algorithms.buckets.cross_picking import Sets
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, widths
-from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, cutter_for, widths
 from sfumato.coding.ordering import ascending
 
 Ints = npt.NDArray[np.int64]
@@ -107,7 +106,7 @@ def _sort_key(codes: Codes, rows: Ints, segment: Ints, offsets: Ints, axes: Axes
     """Order records by segment, and in a segment by its widest attribute."""
     here = np.ascontiguousarray(codes[:, rows])
     weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    found = PlainCutter().ranges(Records(here, here[:0], weight, origin, offsets), axes)
+    found = cutter_for(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
     axis = np.argmax(widths(found, axes, PLAIN_RULE), axis=1) % len(axes)
     span = int(axes.leaves.max()) + 1
     return np.asarray(segment * span + here[axis[segment], np.arange(len(rows))])
@@ -118,7 +117,7 @@ def tight_ranges(crossing: Crossing, codes: Codes, axes: Axes) -> Ranges:
     weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     offsets = np.append(crossing.starts, len(crossing.order))
     here = np.ascontiguousarray(codes[:, crossing.order])
-    return PlainCutter().ranges(Records(here, here[:0], weight, origin, offsets), axes)
+    return cutter_for(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
 
 
 def _buckets(sets: Sets, taken: Ints, k: int, l: Fraction) -> Ints:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import box_below
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.coding.grouping import group_keys
 from sfumato.models.distances.cut_distance import CutDistance
@@ -30,6 +31,7 @@ MOST_CELLS = 1 << 21  # counts of the lowest groups
 MOST_VALUES = 64
 KEY_BITS = 62
 LARGEST_EXACT = 1 << 53  # a quotient of smaller whole numbers is rounded once
+SURELY = 1e-9  # how much less than computed a loss may be, more than all roundings together
 AT_ONCE = 256  # nodes that are judged between two looks at the clock
 
 
@@ -48,14 +50,42 @@ class Counted(NamedTuple):
     counts: npt.NDArray[np.int32]
 
 
-class Walked(NamedTuple):
-    """What a walk found: how many records every node suppresses, -1 if it was not judged, and its loss up to rounding.
+class Hopes(NamedTuple):
+    """What a node must lose less than to be the best, and lower bounds for all of them."""
 
-    If a node suppresses more than it may, both are too small.
+    least: float
+    bounds: Numbers
+
+
+class Walked(NamedTuple):
+    """What a walk found out about nodes.
+
+    Parameters
+    ----------
+    suppressed : how many records every node suppresses at least; -1 if nothing was found out.
+    loss : what it loses at least, up to rounding.
+    judged : which nodes were judged, and not only ruled out by one above that loses too much however it is split.
+    exact : which nodes may be the best: they suppress and lose just as much.
     """
 
     suppressed: Whole
     loss: Numbers
+    judged: Mask
+    exact: Mask
+
+    @classmethod
+    def nothing(cls, shape: tuple[int, ...]) -> Walked:
+        """Make room for what will be found."""
+        judged, exact = np.zeros((2, *shape), dtype=np.bool_)
+        return cls(np.full(shape, -1, dtype=np.int64), np.zeros(shape), judged, exact)
+
+    def at(self, levels: tuple[int, ...]) -> Walked:
+        """Return the part for some levels of the first columns."""
+        return Walked(self.suppressed[levels], self.loss[levels], self.judged[levels], self.exact[levels])
+
+    def transposed(self, order: npt.NDArray[np.intp]) -> Walked:
+        """Put the columns in another order."""
+        return Walked(*(each.transpose(order) for each in self))  # type: ignore[arg-type]  # each of its own type
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +137,9 @@ class RollingUp:
     """A walk over the nodes of a lattice.
 
     Columns are put in an order in which the last ones change fastest. A node is counted on the node that has a
-    lower level of the column that changed last, which has few more groups. No promise rests on a walk: what it finds
-    best is checked again as any other node.
+    lower level of the column that changed last, which has few more groups. High levels of the first columns come first,
+    because they rule out nodes below. No promise rests on a walk: what it finds best is checked again as any other
+    node.
     """
 
     def __init__(self, recodings: Recodings, rules: Rules, costs: CellCosts) -> None:
@@ -122,6 +153,7 @@ class RollingUp:
         self.lowest = self._count(recodings, rules)
         totals = self.lowest.counts.sum(axis=0, dtype=np.int64)
         known = max(recodings.task.table.rows - int(totals[0]), 1)
+        self.limit = recodings.limit
         self.rules = (*rules.arrays(recodings.limit), np.append(totals, known))
         self.record_cost = costs.record
 
@@ -138,64 +170,79 @@ class RollingUp:
             return None
         return cls(recodings, rules, costs)
 
-    def walk(self, wanted: Mask, deadline: Deadline) -> Walked:
-        """Judge all wanted nodes, or as many as there is time for."""
-        asked = np.ascontiguousarray(wanted.transpose(self.order))
-        found = Walked(np.full(asked.shape, -1, dtype=np.int64), np.zeros(asked.shape))
+    def walk(self, wanted: Mask, deadline: Deadline, hopes: Hopes | None = None) -> Walked:
+        """Judge all wanted nodes that may be the best, or as many as there is time for; without hopes, all of them."""
+        left = np.array(wanted.transpose(self.order), order="C")
+        found = Walked.nothing(left.shape)
         split = len(self.ladders) - 1
-        while split and prod(asked.shape[split - 1 :]) <= AT_ONCE:
+        while split and prod(left.shape[split - 1 :]) <= AT_ONCE:
             split -= 1
         space = self._space(len(self.ladders) - split)
-        for levels, groups in self._outer((), self.lowest, asked, split, space[3]):
+        least = np.inf if hopes is None else hopes.least
+        for levels, groups in self._outer((), self.lowest, left, split, space[3]):
             if deadline.passed():
                 break
-            self._inner(levels, groups, asked[levels], space, Walked(found.suppressed[levels], found.loss[levels]))
-        back = np.argsort(self.order)
-        suppressed = found.suppressed.transpose(back)
-        return Walked(suppressed, found.loss.transpose(back) + self.record_cost * suppressed)
+            own, below = found.at(levels), box_below(levels)
+            own.judged[...], most = left[levels], self._most(least)
+            torn = self._inner(levels, groups, most, space, own)
+            own.exact[...] = own.judged & (own.suppressed <= most)
+            own.loss[...] += self.record_cost * np.maximum(own.suppressed, 0)
+            ruled_out = left[below] & _at_or_below(torn > most) & ~found.judged[below]
+            found.suppressed[below][ruled_out] = most + 1
+            found.loss[below][ruled_out] = self.record_cost * (most + 1)
+            left[below] &= ~ruled_out
+            if hopes is not None:
+                least = min(least, float(own.loss.min(where=own.exact, initial=np.inf)))
+                left &= hopes.bounds.transpose(self.order) <= least + SURELY
+        return found.transposed(np.argsort(self.order))
+
+    def _most(self, least: float) -> int:
+        """Return how many records may be suppressed at most without losing more by that alone."""
+        return int(min(self.limit, np.ceil((least + 2 * SURELY) / self.record_cost) if self.record_cost else np.inf))
 
     def _outer(
-        self, levels: tuple[int, ...], groups: Counted, asked: Mask, split: int, slots: npt.NDArray[np.int32]
+        self, levels: tuple[int, ...], groups: Counted, left: Mask, split: int, slots: npt.NDArray[np.int32]
     ) -> Iterator[tuple[tuple[int, ...], Counted]]:
-        """Yield the groups for all levels of the first columns below which something is wanted."""
-        column, reached = len(levels), 0
+        """Yield the groups for all levels of the first columns, from the top, below which something is left."""
+        column = len(levels)
         if column == split:
             yield levels, groups
             return
-        for level in range(len(self.ladders[column].levels)):
-            if asked[(*levels, level)].any():
-                groups, reached = self._merged(groups, column, (reached, level), slots), level
-                yield from self._outer((*levels, level), groups, asked, split, slots)
+        for level in reversed(range(len(self.ladders[column].levels))):
+            if left[(*levels, level)].any():
+                raised = self._merged(groups, column, level, slots)
+                yield from self._outer((*levels, level), raised, left, split, slots)
 
-    def _merged(self, groups: Counted, column: int, step: tuple[int, int], slots: npt.NDArray[np.int32]) -> Counted:
-        """Raise one column."""
+    def _merged(self, groups: Counted, column: int, level: int, slots: npt.NDArray[np.int32]) -> Counted:
+        """Raise one column from its lowest level."""
         from sfumato.coding.kernels import rolling_up as kernel
 
-        if step[0] == step[1]:
+        if not level:
             return groups
         keys, sizes, counts = (np.empty_like(each) for each in groups)
-        above = self.ladders[column].step(*step).astype(np.int64)
+        above = self.ladders[column].step(0, level).astype(np.int64)
         place = self.shifts[column], self.masks[column]
         number = kernel.merge(tuple(groups), len(groups.keys), *place, above, slots, (keys, sizes, counts))
         return Counted(keys[:number], sizes[:number], counts[:number])  # type: ignore[arg-type]  # as in `groups`
 
-    def _inner(self, levels: tuple[int, ...], groups: Counted, asked: Mask, space: Space, found: Walked) -> None:
-        """Judge all wanted nodes for some levels of the first columns."""
+    def _inner(self, levels: tuple[int, ...], groups: Counted, most: int, space: Space, found: Walked) -> Whole:
+        """Judge nodes for some levels of the first columns; return what each loses at least, however it is split."""
         from sfumato.coding.kernels import rolling_up as kernel
 
-        number = len(groups.keys)
+        number, torn = len(groups.keys), np.zeros(found.judged.shape, dtype=np.int64)
         for place, part in zip(space, groups, strict=False):
             place[0, :number] = part
         kernel.walk(
             number,
             len(levels),
-            np.array([*levels, *[0] * asked.ndim], dtype=np.int64),
+            np.array([*levels, *[0] * torn.ndim], dtype=np.int64),
             ((self.shifts, self.masks, self.heights), self.arrays, self.costs),
-            self.rules,
-            np.append(0, np.cumsum(asked)).astype(np.int64),
+            (self.rules[0], most, *self.rules[2:]),
+            np.append(0, np.cumsum(found.judged)).astype(np.int64),
             space,
-            (found.suppressed.reshape(-1), found.loss.reshape(-1)),
+            (found.suppressed.reshape(-1), torn.reshape(-1), found.loss.reshape(-1)),
         )
+        return torn
 
     def _space(self, inner: int) -> Space:
         """Make room for the groups of two levels of each of the last columns, and for those that these start from."""
@@ -211,6 +258,7 @@ class RollingUp:
             np.empty(slots, dtype=np.int32),
             np.empty(max(len(ladder.domain) for ladder in self.ladders) + 1, dtype=np.int64),
             np.empty(most, dtype=np.int64),
+            np.empty(most),
         )
 
     def _count(self, recodings: Recodings, rules: Rules) -> Counted:
@@ -225,6 +273,13 @@ class RollingUp:
         values = np.bincount(cells, combinations.weights, minlength=len(grouped) * width).reshape(-1, width)
         counts = values @ rules.sets.T.astype(np.float64)
         return Counted(grouped.keys, values.sum(axis=1).astype(np.int32), counts.astype(np.int32))
+
+
+def _at_or_below(nodes: Mask) -> Mask:
+    """Mark some nodes and all below them."""
+    for axis in range(nodes.ndim):
+        nodes = np.flip(np.logical_or.accumulate(np.flip(nodes, axis), axis=axis), axis)
+    return nodes
 
 
 def _flat(ladders: Sequence[Ladder]) -> tuple[npt.NDArray[np.generic], ...]:

@@ -12,7 +12,7 @@ from sfumato.algorithms.full_domain.best_node import Search
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
 from sfumato.algorithms.full_domain.recodings import Check, Recodings
-from sfumato.algorithms.full_domain.rolling_up import RollingUp
+from sfumato.algorithms.full_domain.rolling_up import SURELY, Hopes, RollingUp
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.coding.readiness import compiled_for
 from sfumato.core.progress import Progress
@@ -23,10 +23,8 @@ SMALL = 1 << 15  # nodes up to which proving finds better solutions as fast as c
 BATCH = 8  # the fewest nodes chosen at once
 BLUR = 0.3  # of the border, in the logarithm of cells
 NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
-TELLING = 24  # nodes that a check must decide to be worth more than a compiled walk over them
 ROLLED_UP = 1 << 20  # combinations in all candidates from which a compiled walk pays off
 WORTH_WAITING = 1 << 25  # combinations in all candidates from which compiling first is faster than checks
-SURELY = 1e-9  # how much less than computed a loss may be, more than all roundings together
 
 
 class Border:
@@ -63,7 +61,7 @@ class DenseSearch(Search):
     suppresses too much rules out everything below. First it dives for a good solution: among nodes with few enough
     cells, the one with the smallest bound, where bisection finds how many cells are few enough. From there, in large
     lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates, or,
-    where loops are compiled for the models, walks over all candidates and checks the best of them.
+    where loops are compiled for the models, walks over all candidates from the top and checks the best of them.
     """
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
@@ -167,36 +165,34 @@ class DenseSearch(Search):
         if self.best is None:
             self.value_of(self.recodings.lattice.top)
 
-    def _walk(self, wanted: npt.NDArray[np.bool_]) -> bool:
-        """Judge nodes at once, if loops are compiled for that; losses of solutions are then known up to rounding."""
+    def _walk(self, wanted: npt.NDArray[np.bool_], hopes: Hopes | None = None) -> bool:
+        """Judge nodes at once, if loops are compiled for that; losses of solutions are then known up to rounding.
+
+        With hopes, of nodes that cannot be the best no more is known than that, and what seems best is checked.
+        """
         many = int(np.count_nonzero(wanted)) * len(self.recodings.sources[0].combinations)
         if many < ROLLED_UP or self._rolling_up is None or self._walked[wanted].all():
             return False
         if not compiled_for(many, ROLLED_UP, WORTH_WAITING):
             return False
-        found = self._rolling_up.walk(wanted, self.deadline)
-        judged = found.suppressed >= 0
-        good, bad = (
-            judged & (found.suppressed <= self.recodings.limit),
-            judged & (found.suppressed > self.recodings.limit),
-        )
-        self.status[good], self.status[bad] = Status.ANONYMOUS, Status.NOT_ANONYMOUS
-        self.suppressed[good] = found.suppressed[good]
-        self.below[good] = np.maximum(self.below[good], found.loss[good] - SURELY)
-        self.bound[good] = self.loss.bound(self.above[good], self.below[good])
-        self.recodings.checked += int(np.count_nonzero(judged & self.unknown))
-        self._walked |= judged
+        found = self._rolling_up.walk(wanted, self.deadline, hopes)
+        seen, bad = found.suppressed >= 0, found.suppressed > self.recodings.limit
+        self.status[found.exact], self.status[bad] = Status.ANONYMOUS, Status.NOT_ANONYMOUS
+        self.suppressed[found.exact] = found.suppressed[found.exact]
+        self.below[seen] = np.maximum(self.below[seen], found.loss[seen] - SURELY)
+        self.bound[seen] = self.loss.bound(self.above[seen], self.below[seen])
+        self.recodings.checked += int(np.count_nonzero(found.judged & self.unknown))
+        self._walked |= seen
         self.unknown[bad] = False
+        if hopes is not None and found.exact.any():
+            self.check(self._levels(np.where(found.exact, found.loss, np.inf).argmin()))
         return True
 
     def _prove(self) -> None:
-        before, checks = np.inf, 0.0
         while (candidates := self._candidates()).any() and not self.deadline.passed():
-            left = float(np.count_nonzero(candidates))
-            self.progress(1 - left / self.status.size, self.note())
-            if before - left < TELLING * (self.recodings.checked - checks) and self._walk(candidates):
+            self.progress(1 - np.count_nonzero(candidates) / self.status.size, self.note())
+            if self._walk(candidates, Hopes(self.hoped_for, self.bound)):
                 continue
-            before, checks = left, self.recodings.checked
             for place in self._telling(candidates):
                 if self.deadline.passed():
                     break

@@ -123,6 +123,19 @@ class CompiledCutter:
         )
         return left
 
+    def halves(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_], values: int) -> tuple[Ints, Ints]:
+        """Count the records of both halves of the named segments, and how often the first extra column repeats one."""
+        starts, stops = records.offsets[segments], records.offsets[segments + 1]
+        flags = np.cumsum(stops - starts) - (stops - starts)
+        sizes, largest = np.zeros((2, len(segments), 2), dtype=np.int64)
+        self._in_threads(
+            stops - starts,
+            lambda first, last: kernel.count_halves(
+                records.extra[0], left, (starts, stops, flags), values, first, last, (sizes, largest)
+            ),
+        )
+        return sizes, largest
+
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
         pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])

@@ -127,6 +127,9 @@ class Cutter(Protocol):
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Return for every record of the named segments, in order, whether it goes left."""
 
+    def halves(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_], values: int) -> tuple[Ints, Ints]:
+        """Count the records of both halves of the named segments, and how often the first extra column repeats one."""
+
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
 

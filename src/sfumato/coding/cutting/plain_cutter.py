@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.counted_cuts import CountedCodes, propose
 from sfumato.coding.cutting.partition import Cuts, CuttingRule, Ints, Ranges, Records
+from sfumato.coding.histograms import sparse_counts
 
 
 class PlainCutter:
@@ -48,6 +49,15 @@ class PlainCutter:
         starts = np.searchsorted(segment, np.arange(len(segments)))
         tie_number = before - before[starts][segment]
         return np.asarray(below | (tied & (tie_number < cuts.ties[segment])))
+
+    def halves(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_], values: int) -> tuple[Ints, Ints]:
+        """Count the records of both halves of the named segments, and how often the first extra column repeats one."""
+        rows, segment = records.rows_of(segments)
+        half, many = 2 * segment + ~left, 2 * len(segments)
+        offsets, _, counts = sparse_counts(half, many, records.extra[0][rows], values)
+        largest = np.maximum.reduceat(np.append(counts, 0), offsets[:-1])
+        sizes = np.bincount(half, minlength=many)
+        return sizes.reshape(-1, 2), np.where(sizes > 0, largest, 0).reshape(-1, 2)
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""

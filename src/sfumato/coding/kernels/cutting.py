@@ -295,6 +295,28 @@ def count_left(left: Array, starts: Array, stops: Array, first: int, last: int, 
 
 
 @compiled
+def count_halves(
+    column: Array, left: Array, runs: tuple[Array, ...], values: int, first: int, last: int, halves: tuple[Array, ...]
+) -> None:
+    """Count the records on both sides of the segments first..last, and those with the most frequent value there."""
+    starts, stops, flags = runs
+    sizes, largest = halves
+    room = np.zeros((2, values), dtype=np.int64)
+    for segment in range(first, last):
+        begin, shift = starts[segment], flags[segment] - starts[segment]
+        for i in range(begin, stops[segment]):
+            side = 0 if left[i + shift] else 1
+            room[side, column[i]] += 1
+            sizes[segment, side] += 1
+            largest[segment, side] = max(largest[segment, side], room[side, column[i]])
+        if stops[segment] - begin > values:
+            room[:] = 0
+        else:
+            for i in range(begin, stops[segment]):
+                room[0, column[i]] = room[1, column[i]] = 0
+
+
+@compiled
 def move(source: Array, target: Array, result: Array) -> None:
     """Move every element to its target."""
     for i in range(len(source)):

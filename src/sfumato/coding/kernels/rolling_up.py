@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
+ROUNDING = 1e-12  # more than all roundings of a distance and of its limit together
 Tuple = tuple[Any, ...]
 
 
@@ -62,20 +63,62 @@ def lift(column: int, lower: int, upper: int, ladders: Tuple, above: Array) -> N
 
 
 @compiled
-def is_far(sizes: Array, counts: Array, group: int, rules: Tuple, whole: Array, before: int) -> bool:
-    """Return whether a group is too far from a table by any rule; if judged before, some rules stay unasked."""
-    _, _, starts, scales, limits, once, _ = rules
+def distance(sizes: Array, counts: Array, group: int, rule: tuple[int, int, int], whole: Array) -> float:
+    """Measure how far a group is from a table by one rule, rounded once."""
+    first, end, scale = rule
     size, unknown, table = np.int64(sizes[group]), np.int64(counts[group, 0]), whole[-1]
     known = size - unknown
-    for rule in range(len(scales)):
-        if before and once[rule]:
+    moved = unknown * table * scale
+    for each in range(first, end):
+        moved += abs(counts[group, each] * table - whole[each] * known)
+    return float(moved / (size * table * scale))
+
+
+@compiled
+def fallen(size: int, far: float, limit: float) -> float:
+    """Bound from below how many records of a group are in parts that are too far, however it is split.
+
+    The distances of its parts are on average no less than its own, and at most 1.
+    """
+    if far <= limit:
+        return 0.0
+    return max(1.0, np.ceil(size * (far - limit - ROUNDING) / (1 - limit))) if limit < 1 else 1.0
+
+
+@compiled
+def judge_once(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array) -> tuple[int, int, int]:
+    """Drop groups that are too small, or too far from the whole table.
+
+    Return how many are left, how many records all others have, and how many at least are lost however the groups are
+    split; as soon as these are too many, the rest stays unjudged. A margin is how far a group may move away before a
+    rule that is asked again drops it.
+    """
+    _, sizes, counts = groups
+    smallest, most_lost, starts, scales, limits, once, whole = rules
+    left = lost = 0
+    for group in range(number):
+        if sizes[group] < smallest:
+            lost += sizes[group]
+    torn = lost
+    for group in range(number):
+        if torn > most_lost:
+            break
+        size = sizes[group]
+        if size < smallest:
             continue
-        moved = unknown * table * scales[rule]
-        for each in range(starts[rule], starts[rule + 1]):
-            moved += abs(counts[group, each] * table - whole[each] * known)
-        if moved / (size * table * scales[rule]) > limits[rule]:
-            return True
-    return False
+        margin, least = np.inf, 0.0
+        for rule in range(len(scales)):
+            far = distance(sizes, counts, group, (starts[rule], starts[rule + 1], scales[rule]), whole)
+            least = max(least, fallen(size, far, limits[rule]))
+            if not once[rule]:
+                margin = min(margin, limits[rule] - far)
+        if least > 0:
+            lost += size
+            torn += min(np.int64(least), size)
+        else:
+            kept[left], margins[left] = group, margin
+            left += 1
+    return left, max(lost, torn), torn
 
 
 @compiled
@@ -90,36 +133,53 @@ def sum_up(sizes: Array, counts: Array, kept: Array, whole: Array) -> None:
 
 
 @compiled
-def judge(groups: Tuple, number: int, rules: Tuple, kept: Array) -> tuple[int, int]:
-    """List the groups that are kept; return how many these are, and how many records all others have.
+def drift(old: Array, new: Array, rules: Tuple) -> float:
+    """Measure how far a table has moved by the rules that are asked again: no group moves farther away from it."""
+    _, _, starts, scales, _, once, _ = rules
+    most = 0.0
+    for rule in range(len(scales)):
+        moved = 0.0
+        for each in range(starts[rule], starts[rule + 1]):
+            moved += abs(old[each] / old[-1] - new[each] / new[-1])
+        if not once[rule]:
+            most = max(most, moved / scales[rule])
+    return most
+
+
+@compiled
+def judge(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array) -> tuple[int, int, int]:
+    """List the groups that are kept; return how many these are, and how many records are lost here and below.
 
     Groups that are too small, or too far from the whole table, are dropped. Those left are compared with what they
     make up together, until none is dropped. As soon as more records than allowed are lost, the rest stays unjudged.
+    A group whose margin is larger than the way that the table has moved needs no new comparison.
     """
     _, sizes, counts = groups
-    smallest, most_lost, whole = rules[0], rules[1], rules[6]
-    left = lost = 0
-    for group in range(number):
-        if sizes[group] >= smallest:
-            kept[left] = group
-            left += 1
-        else:
-            lost += sizes[group]
-    table, passes, falling = whole.copy(), 0, True
+    most_lost, starts, scales, limits, once, whole = rules[1:]
+    left, lost, torn = judge_once(groups, number, rules, kept, margins)
+    table, way, falling = whole, ROUNDING, lost > 0
     while falling and lost <= most_lost:
-        stay = 0
+        now = np.empty_like(whole)
+        sum_up(sizes, counts, kept[:left], now)
+        way += drift(table, now, rules) + ROUNDING
+        table, stay, falling = now, 0, False
         for place in range(left):
-            group = kept[place]
-            if is_far(sizes, counts, group, rules, table, passes):
-                lost += sizes[group]
-            else:
-                kept[stay] = group
-                stay += 1
-        falling = stay < left or (lost > 0 and not passes)
-        left, passes = stay, passes + 1
-        if falling:
-            sum_up(sizes, counts, kept[:left], table)
-    return left, lost
+            group, margin = kept[place], margins[place]
+            if margin <= way:
+                margin = np.inf
+                for rule in range(len(scales)):
+                    if not once[rule]:
+                        own = starts[rule], starts[rule + 1], scales[rule]
+                        margin = min(margin, limits[rule] - distance(sizes, counts, group, own, table))
+                if margin < 0:
+                    lost += sizes[group]
+                    falling = True
+                    continue
+                margin += way
+            kept[stay], margins[stay] = group, margin
+            stay += 1
+        left = stay
+    return left, lost, torn
 
 
 @compiled
@@ -163,11 +223,11 @@ def walk(
     `wanted[i + 1] - wanted[i]` is 1 if the i-th of them is wanted, else 0. The groups to start from are the first set
     in `space`. Every recoding is counted on the one that has a lower level of the column that was raised last.
     """
-    keys, sizes, counts, slots, above, kept = space
+    keys, sizes, counts, slots, above, kept, margins = space
     columns, ladders, costs = tables
     shifts, masks, heights = columns
-    lost, published = found
-    depth = len(levels)
+    lost, torn, published = found
+    most_lost, depth = rules[1], len(levels)
     inside = np.zeros(depth, dtype=np.int64)  # which set of groups belongs to the levels up to a column
     numbers = np.full(depth, number)
     strides = np.ones(depth, dtype=np.int64)
@@ -178,8 +238,9 @@ def walk(
         if wanted[place + 1] > wanted[place]:
             own = inside[depth - 1]
             groups = keys[own], sizes[own], counts[own]
-            left, lost[place] = judge(groups, numbers[depth - 1], rules, kept)
-            published[place] = price(groups, kept[:left], levels, columns, costs)
+            left, lost[place], torn[place] = judge(groups, numbers[depth - 1], rules, kept, margins)
+            if lost[place] <= most_lost:
+                published[place] = price(groups, kept[:left], levels, columns, costs)
         column, level, place = next_wanted(place, first, levels, heights, strides, wanted)
         if column < first:
             break

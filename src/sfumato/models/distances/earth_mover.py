@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Counts, Histogram
 from sfumato.models.base import Levels
 
 Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own if int64 is too small
 LARGEST_WHOLE = np.iinfo(np.int64).max
 LARGEST_EXACT = 1 << 53
+COMPILED_ENTRIES = 20_000
 
 
 def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray[np.integer]]) -> Levels:
@@ -29,6 +31,9 @@ def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray
     def distance(some: Histogram, exact: type) -> Levels:
         known = some.reduce(np.add, some.counts)
         moved: Whole = some.missing.astype(exact) * whole
+        if exact is np.int64 and compiled_for(len(some.counts), COMPILED_ENTRIES):
+            _add_surplus(some, totals, levels, table, moved)
+            return quotient(moved, (known + some.missing) * whole)
         for nodes in levels:
             coarse = some.coarsened(nodes)
             expected = np.zeros(coarse.width, dtype=np.int64)
@@ -38,6 +43,19 @@ def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray
         return quotient(moved, (known + some.missing).astype(exact) * whole)
 
     return _judged(histogram, whole, distance)
+
+
+def _add_surplus(
+    histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray[np.integer]], table: int, moved: Counts
+) -> None:
+    """Add to every group what must leave its nodes, by compiled loops."""
+    from sfumato.coding.kernels import moving as kernel
+
+    nodes = np.stack([np.asarray(each, dtype=np.int64) for each in levels])
+    width = int(nodes.max()) + 1
+    expected = np.stack([np.bincount(own, totals, width).astype(np.int64) for own in nodes])
+    entries = histogram.offsets, histogram.codes, histogram.counts
+    kernel.surplus(entries, nodes, expected, table, np.zeros(width, dtype=np.int64), moved)
 
 
 def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
@@ -64,7 +82,7 @@ def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
         upper = (moved.astype(object) + some.missing.astype(object) * whole) * everyone + excess * whole
         return np.minimum(quotient(upper, sizes.astype(object) * (whole * everyone)), 1)
 
-    return _judged(histogram, 4 * table * values, distance)
+    return _judged(histogram, 4 * table * max(values, 1), distance)
 
 
 def quotient(numerator: Whole, denominator: Whole) -> Levels:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.cutting.batches import Batch
 from sfumato.core.publication import Publication
 from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import ReadError
@@ -21,8 +22,7 @@ from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import ColumnProfile
-from sfumato.sources.duckdb_source import in_zone
+from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
@@ -57,6 +57,7 @@ class Finishing:
     rows : the rows of all segments.
     schema : the roles of the columns.
     columns : the published columns in their order.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
     """
 
     search: SegmentedSearch
@@ -64,20 +65,21 @@ class Finishing:
     rows: CodedRows
     schema: Schema
     columns: tuple[ColumnProfile, ...]
+    centers: bool = False
 
     def finish(self, segment: int) -> FinishedSegment:
         """Find what is published of a segment, write it in its order, and read it back."""
-        coder, coded = self.rows.coder, self.rows.segment(segment)
+        coder, coded = self.rows.coder, self.read(segment)
         batch = coder.batch(coded)
-        publication = self.search.finish(batch, self.plan.totals)
+        publication = self.found(segment, batch)
         original = self._original(coder.original(coded), len(batch))
         shown, order = apply(publication, original, self.schema, Stream())
         part = self.rows.folder / f"part-{segment:05}.parquet"
-        _write(part, self._zoned(shown))
-        back = pq.read_table(part)
+        write_part(part, self._zoned(shown))
+        back = _unzoned(pq.read_table(part))
         compared = Comparison(
             published=PublishedTable.read(back, self.schema, {domain.name: domain for domain in self.search.quasi}),
-            shown=_unzoned(back),
+            shown=back,
             coded=CodedTable(
                 rows=len(batch),
                 quasi=tuple(CodedColumn(*pair) for pair in zip(self.search.quasi, batch.codes, strict=True)),
@@ -85,6 +87,7 @@ class Finishing:
             ),
             original=original,
             schema=self.schema,
+            centers=self.centers,
         )
         return FinishedSegment(
             part=part,
@@ -92,6 +95,14 @@ class Finishing:
             truth=compared.check(order),
             valued=_valued(publication),
         )
+
+    def read(self, segment: int) -> pa.RecordBatch:
+        """Read the rows of a segment."""
+        return self.rows.segment(segment)
+
+    def found(self, segment: int, batch: Batch) -> Publication:  # noqa: ARG002 - every segment is searched alike
+        """Find what to publish of a segment."""
+        return self.search.finish(batch, self.plan.totals)
 
     def _original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
         """Return the cells that are published as they are; quasi-identifiers are published as texts for now."""
@@ -116,7 +127,7 @@ class Finishing:
                 values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
                 cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
                 shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
-            _write(each.part, shown)
+            write_part(each.part, shown)
             _refuse_other_texts(written, pq.read_table(each.part), [column.name for column in typed])
 
 
@@ -134,7 +145,7 @@ def _valued(publication: Publication) -> frozenset[str]:
     )
 
 
-def _write(part: Path, shown: pa.Table) -> None:
+def write_part(part: Path, shown: pa.Table) -> None:
     """Write one part; a folder of its own holds it until it is complete."""
     folder = part.with_suffix("")
     with PartsWriter(folder, rows_per_part=max(shown.num_rows, 1)) as writer:
@@ -146,6 +157,8 @@ def _write(part: Path, shown: pa.Table) -> None:
 
 
 def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+    if zone and pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
     return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
 
 

@@ -37,8 +37,8 @@ class Limits:
 
     @classmethod
     def of(cls, memory: int) -> Self:
-        """Return what fits into so many bytes; DuckDB has taken half of them while there are segments."""
-        most = memory // BYTES_PER_COMBINATION
+        """Return what fits into half of so many bytes; the engine may take the other half meanwhile."""
+        most = memory // 2 // BYTES_PER_COMBINATION
         return cls(combinations=most, groups=most, segment_rows=memory // 2 // BYTES_PER_ROW)
 
 

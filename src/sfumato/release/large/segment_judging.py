@@ -24,7 +24,7 @@ from sfumato.sources.base import WEIGHT, Source
 
 
 def judge_segments(
-    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress
+    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress, *, centers: bool = False
 ) -> Judgement:
     """Count what was written, and judge it.
 
@@ -35,6 +35,7 @@ def judge_segments(
     quasi : the domains of the original's quasi-identifiers.
     truth : how the parts compare with the rows of their segments.
     progress : is told how far it is.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
 
     Raises
     ------
@@ -49,9 +50,9 @@ def judge_segments(
     known = {domain.name: domain for domain in quasi}
     measured = _measured(run, audited, known, partly(progress, 0.6, 1.0))
     return Judgement(
-        evidence=_evidence(run, written),
+        evidence=replace(_evidence(run, written), centers=centers),
         audit=audit,
-        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=True),
+        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=not centers),
         profile=profile,
         described={name: _described(run, written, name) for name in audited_columns(recipe)},
     )

@@ -41,7 +41,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     refuse_full_disks(run.profile, coder, run.source.temporary, parts)
     place = run.source.temporary / "segments"
     place.mkdir(mode=0o700)
-    rows = _coded(run, coder, place)
+    rows = code_rows(run, coder, place)
     plan = search.cut(
         search.pass_over(rows.batches),
         most_rows=run.limits.segment_rows,
@@ -52,8 +52,8 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     rows.part(plan.tree, lambda done: tell(done, "parting"))
     columns = tuple(run.profile.column(name) for name in run.names)
     finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns)
-    finished = _finished(run, finishing)
-    _move(finished, parts)
+    finished = finish_all(run, finishing)
+    move_parts(finished, parts)
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
@@ -72,7 +72,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     )
 
 
-def _coded(run: LargeRun, coder: RowCoder, place: Path) -> CodedRows:
+def code_rows(run: LargeRun, coder: RowCoder, place: Path) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
     rows = CodedRows.write(coder, run.source.batches(coder.names, lambda done: tell(done, "coding")), place)
@@ -82,7 +82,7 @@ def _coded(run: LargeRun, coder: RowCoder, place: Path) -> CodedRows:
     return rows
 
 
-def _finished(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
+def finish_all(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
     """Finish all segments, and remove the rows of each as soon as it is finished."""
     tell, finished = partly(run.progress, ENDS["part"], ENDS["finish"]), []
     segments = finishing.plan.tree.segments
@@ -94,6 +94,7 @@ def _finished(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
     return finished
 
 
-def _move(finished: Sequence[FinishedSegment], parts: Path) -> None:
+def move_parts(finished: Sequence[FinishedSegment], parts: Path) -> None:
+    """Move the parts of all segments to where they stay."""
     for each in finished:
         shutil.move(each.part, parts / each.part.name)

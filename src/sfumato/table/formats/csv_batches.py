@@ -87,7 +87,9 @@ class CsvBatches:
         text, source, start, end = self._opened()
         names, below = header_of(source)
         if not trimmed(source.data[:below], source.separator)[1]:
-            raise ReadError(f"The header of {self.path} has a quotation mark that is not closed at the end of its cell.")
+            raise ReadError(
+                f"The header of {self.path} has a quotation mark that is not closed at the end of its cell."
+            )
         refuse_duplicates(name for name in names if name)
         refuse_absent(given.column_types, [name for name in names if name])
         kept = {name: place for place, name in enumerate(names) if name}

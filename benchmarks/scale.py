@@ -1,0 +1,254 @@
+"""Tables beyond memory: releases of 10, 50 and 100 million rows by the command line, and by Spark.
+
+    python benchmarks/scale.py duckdb --rows 10 50 100 --columns 6 9 [--memory 2GB] [--folder FOLDER]
+    python benchmarks/scale.py spark --rows 10 50 --columns 6
+
+The table is a made-up census, in files of one million rows. Beyond 5 million rows the occupation, hours and salary of
+people of one sex and education are dealt anew among them, and postcodes are drawn anew. Times are processor seconds of
+all processes; a release is compared with copying the table by the same engine, and with one GROUP BY, in the same run.
+Targets, as ratios to copying: by DuckDB 3.5 counted (6 columns, peak 1 GB) and 6 segmented (9 columns, 10 million rows,
+peak 1.5 GB; 8 at 100 million); by Spark 3 and 7. `--equal` compares the rows of the release with those of a release
+made in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import sfumato as sf
+
+PART = 1_000_000
+GENERATED = 5
+SIX = ["sex", "age", "relationship", "marital_status", "race", "education"]
+NINE = [*SIX, "hours_per_week", "occupation", "postcode"]
+DEALT = ["hours_per_week", "occupation", "salary"]
+POSTCODES = 10_000
+TREE_EVERY = 0.2  # seconds
+
+
+def main() -> None:
+    """Print the figures of every size."""
+    parser = argparse.ArgumentParser(description="Measure releases of tables beyond memory.")
+    parser.add_argument("engine", choices=["duckdb", "spark"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[10], help="in millions")
+    parser.add_argument("--columns", type=int, nargs="+", choices=[6, 9], default=[6, 9])
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--equal", action="store_true", help="compare with a release made in memory")
+    parser.add_argument("--folder", type=Path, help="where the table is, or is made; by default a temporary one")
+    parser.add_argument("--unit", nargs="+", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.unit:
+        unit(asked)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.folder or Path(temporary)
+        for millions in asked.rows:
+            parts = census(folder, millions)
+            for columns in asked.columns:
+                measure(asked, parts, SIX if columns == len(SIX) else NINE, folder)
+
+
+def census(folder: Path, millions: int) -> list[Path]:
+    """Make the files of the census that are missing, and return as many as asked for."""
+    parts = [folder / f"census-{number:03}.parquet" for number in range(millions)]
+    base: list[pa.Table] = []
+    for number, part in enumerate(parts):
+        if part.exists():
+            continue
+        while len(base) <= number % GENERATED:
+            base.append(sf.samples.generate_census(PART, seed=len(base)))
+        table = base[number % GENERATED]
+        rng = np.random.default_rng(number)
+        table = table if number < GENERATED else _dealt(table, rng)
+        pq.write_table(table.append_column("postcode", _postcodes(rng)), part)
+    return parts
+
+
+def _dealt(table: pa.Table, rng: np.random.Generator) -> pa.Table:
+    """Deal some columns anew among the people of one sex and education."""
+    cells = np.zeros(table.num_rows, dtype=np.int64)
+    for name in ("sex", "education"):
+        coded = table[name].combine_chunks().dictionary_encode()
+        cells = cells * len(coded.dictionary) + coded.indices.to_numpy()
+    order = rng.permutation(table.num_rows)
+    order = order[np.argsort(cells[order], kind="stable")]
+    source = np.empty_like(order)
+    source[np.argsort(cells, kind="stable")] = order
+    for name in DEALT:
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].take(pa.array(source)))
+    return table
+
+
+def _postcodes(rng: np.random.Generator) -> pa.Array:
+    weights = 1 / np.arange(1, POSTCODES + 1) ** 0.8
+    drawn = rng.choice(POSTCODES, PART, p=weights / weights.sum()) + POSTCODES
+    return pa.DictionaryArray.from_arrays(
+        pa.array((drawn - POSTCODES).astype(np.int32)),
+        pa.array([str(POSTCODES + code) for code in range(POSTCODES)]),
+    ).cast(pa.string())
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a command took: processor seconds and the peak of memory, of all its processes, and wall time."""
+
+    processor: float
+    wall: float
+    peak: float
+
+    def __str__(self) -> str:
+        return f"{self.processor:.1f} processor s, {self.wall:.1f} s, peak {self.peak:.2f} GB"
+
+
+def run(command: list[str]) -> Cost:
+    """Run a command, and watch what it and all its children take (Linux)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
+    seen = {"peak": 0}
+    watching = threading.Thread(target=_watch, args=(process.pid, seen))
+    watching.start()
+    _, status, used = os.wait4(process.pid, 0)
+    watching.join()
+    if status:
+        raise SystemExit(f"{' '.join(command[:4])} failed")
+    peak = max(seen["peak"], used.ru_maxrss * 1024) / 1e9
+    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, peak)
+
+
+def _watch(root: int, seen: dict[str, int]) -> None:
+    """Add up the memory of a process and its descendants until it ends; shared pages count once (PSS)."""
+    while Path(f"/proc/{root}/smaps_rollup").exists():
+        total, waiting = 0, [root]
+        while waiting:
+            pid = waiting.pop()
+            try:
+                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+                for task in Path(f"/proc/{pid}/task").iterdir():
+                    waiting += map(int, (task / "children").read_text(encoding="ascii").split())
+            except OSError:
+                continue
+            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
+        seen["peak"] = max(seen["peak"], total)
+        if not total:
+            return
+        time.sleep(TREE_EVERY)
+
+
+def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], folder: Path) -> None:
+    """Make one release, and compare it with copying the table and with grouping it."""
+    work = Path(tempfile.mkdtemp(dir=folder, prefix="scale-"))
+    try:
+        table = work / "census"
+        table.mkdir()
+        for part in parts:
+            (table / part.name).symlink_to(part.resolve())
+        print(f"{asked.engine}, {len(parts)} million rows, {len(quasi)} quasi-identifiers, k = {asked.k}", flush=True)
+        unit = [sys.executable, __file__, asked.engine, "--memory", asked.memory, "--unit"]
+        copied = run([*unit, "copy", str(table), str(work / "copy")])
+        shutil.rmtree(work / "copy")
+        print(f"  copy: {copied}", flush=True)
+        grouped = run([*unit, "group", str(table), ",".join(quasi)])
+        print(f"  one GROUP BY: {grouped}", flush=True)
+        out = work / "release"
+        if asked.engine == "duckdb":
+            released = run(_command(asked, table, quasi, out))
+        else:
+            released = run([*unit, "release", str(table), str(out), ",".join(quasi), str(asked.k)])
+        print(f"  release: {released}")
+        ratios = released.processor / copied.processor, released.processor / grouped.processor
+        print(f"  ratio to copying {ratios[0]:.2f}, to one GROUP BY {ratios[1]:.2f}")
+        facts = json.loads((out / "internal" / "report.json").read_text(encoding="utf-8"))
+        print(f"  the report says: {facts['engine']}", flush=True)
+        if asked.equal:
+            print(f"  same rows as in memory: {_same_rows(table, out, quasi, asked.k)}", flush=True)
+    finally:
+        shutil.rmtree(work)
+
+
+def _command(asked: argparse.Namespace, table: Path, quasi: list[str], out: Path) -> list[str]:
+    """Return the command that makes a release."""
+    columns = ["--quasi", ",".join(quasi), "--sensitive", "salary", "--insensitive", ",".join(_others(quasi))]
+    given = ["--k", str(asked.k), "--seed", "1", "--engine", "duckdb", "--memory", asked.memory]
+    command = [str(Path(sys.executable).with_name("sfumato")), "anonymize", str(table), "--out", str(out)]
+    return [*command, *[each for each in columns if each], *given, "--format", "parquet", "--quiet"]
+
+
+def _others(quasi: list[str]) -> list[str]:
+    return [name for name in NINE if name not in quasi]
+
+
+def _schema(quasi: list[str]) -> sf.Schema:
+    return sf.Schema(quasi=quasi, sensitive=["salary"], insensitive=_others(quasi))
+
+
+def _same_rows(table: Path, out: Path, quasi: list[str], k: int) -> bool:
+    """Make the same release in memory, and compare its rows without their order."""
+    made = sf.anonymize(table, _schema(quasi), sf.KAnonymity(k=k), seed=1, engine="memory")
+    there, here = duckdb.connect(), made.published
+    names = ", ".join(f'"{name}"' for name in here.column_names)
+    there.register("here", here)
+    files = f"read_parquet('{out}/public/table/*.parquet')"
+    both = [f"SELECT {names}, count(*) AS rows FROM {each} GROUP BY ALL" for each in ("here", files)]  # noqa: S608 - our own names
+    differing = there.execute(f"SELECT count(*) FROM (({both[0]}) EXCEPT ({both[1]}))").fetchone()  # noqa: S608 - our own names
+    rows = there.execute(f"SELECT count(*) FROM {files}").fetchone()  # noqa: S608 - our own names
+    return differing == (0,) and rows == (here.num_rows,)
+
+
+def unit(asked: argparse.Namespace) -> None:
+    """Do one thing that is measured, alone in its process."""
+    what, table, *rest = asked.unit
+    if asked.engine == "spark":
+        _spark_unit(asked, what, table, rest)
+        return
+    work = duckdb.connect(config={"memory_limit": asked.memory, "threads": 2, "preserve_insertion_order": False})
+    files = f"read_parquet('{table}/*.parquet')"
+    if what == "copy":
+        work.execute(f"COPY (SELECT * FROM {files}) TO '{rest[0]}' (FORMAT parquet, PER_THREAD_OUTPUT)")  # noqa: S608 - our own names
+    else:
+        names = rest[0]
+        work.execute(f"SELECT count(*) FROM (SELECT {names}, count(*) FROM {files} GROUP BY {names})").fetchone()  # noqa: S608 - our own names
+
+
+def _spark_unit(asked: argparse.Namespace, what: str, table: str, rest: list[str]) -> None:
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {"spark.driver.memory": "3g", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "8"}
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    frame = session.read.parquet(table)
+    if what == "copy":
+        frame.write.parquet(rest[0])
+    elif what == "group":
+        frame.groupBy(*rest[0].split(",")).count().agg({"count": "sum"}).collect()
+    else:
+        out, quasi, k = rest
+        sf.anonymize(
+            frame,
+            _schema(quasi.split(",")),
+            sf.KAnonymity(k=int(k)),
+            seed=1,
+            engine="spark",
+            memory=asked.memory,
+            out=out,
+        )
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()
