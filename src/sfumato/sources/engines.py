@@ -18,7 +18,9 @@ from sfumato.sources.budget import budget_of, duckdb_share
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
 from sfumato.sources.spark_source import SparkSource
+from sfumato.sources.staging import is_stageable, refuse_parquet_options, size_in_memory, stage, stage_batches
 from sfumato.table.formats.base import Option
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
@@ -92,15 +94,24 @@ class Resources:
             raise InvalidParameterError('engine="spark" needs a Spark DataFrame, such as spark.table("census").')
         if self.engine != "auto":
             return self.engine
-        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
+        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader) or is_relation(data):
             return "duckdb"
         if isinstance(data, str | os.PathLike) and are_parquet(data):
             size = uncompressed(parquet_files(data), names)
             return "memory" if size <= self.budget // SHARE else "duckdb"
+        if isinstance(data, str | os.PathLike) and is_stageable(data):
+            return "memory" if (size_in_memory(data) or 0) <= self.budget // SHARE else "duckdb"
         return "memory"
 
     @contextmanager
-    def opened(self, data: Data, reading: Mapping[str, Option], out: Path | None = None) -> Iterator[Source]:
+    def opened(
+        self,
+        data: Data,
+        reading: Mapping[str, Option],
+        out: Path | None = None,
+        *,
+        findings: FileFindings | None = None,
+    ) -> Iterator[Source]:
         """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end.
 
         Parameters
@@ -108,6 +119,7 @@ class Resources:
         data : the table.
         reading : the options of `sf.read`, for what is not opened where it is.
         out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
+        findings : is told what was found out about a text file.
         """
         near = Path(tempfile.gettempdir()) if out is None else out.parent
         parent = near if self.temporary is None else Path(self.temporary)
@@ -116,32 +128,39 @@ class Resources:
         if out is not None and parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         with workplace(parent) as place:
-            source = self._source(data, reading, place, out)
+            source = self._source(data, reading, place, out, findings)
             try:
                 yield source
             finally:
                 source.close()
 
     def _source(
-        self, data: Data, reading: Mapping[str, Option], place: Path, out: Path | None
+        self,
+        data: Data,
+        reading: Mapping[str, Option],
+        place: Path,
+        out: Path | None,
+        findings: FileFindings | None,
     ) -> DuckDBSource | SparkSource:
         if is_spark(data):
             return SparkSource(data, temporary=place, out=None if out is None else out.parent)
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})
-        if isinstance(data, pa.RecordBatchReader):
-            import pyarrow.dataset as ds
-
-            staged = place / "staged"
-            ds.write_dataset(data, staged, format="parquet")
-            return open_parquet(parquet_files(staged), memory=share, temporary=place)
+        if isinstance(data, pa.RecordBatchReader) or is_relation(data):
+            reader = data if isinstance(data, pa.RecordBatchReader) else data.to_arrow_reader()
+            return open_parquet([stage_batches(reader, place)], memory=share, temporary=place)
         if isinstance(data, str | os.PathLike) and are_parquet(data):
+            refuse_parquet_options(reading)
             folder = Path(data) if Path(data).is_dir() else None
             return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
-        table = load(data, reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
-        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: table})
+        if isinstance(data, str | os.PathLike):
+            staged = stage(data, reading, place, budget=self.budget, findings=findings)
+            if staged is not None:
+                return open_parquet([staged], memory=share, temporary=place)
+            frame = load(data, reading).table
+        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: to_arrow(frame)[0]})
 
 
 def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
@@ -150,6 +169,8 @@ def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
         return canonical(data.to_table())
     if isinstance(data, pa.RecordBatchReader):
         return canonical(data.read_all())
+    if is_relation(data):
+        return canonical(data.to_arrow_table())
     if not isinstance(data, str | os.PathLike):
         return data
     return load(data, reading).table
@@ -158,6 +179,11 @@ def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
 def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
     """Return whether something is an Arrow dataset, without importing what reads them."""
     return any(kind.__name__ == "Dataset" and kind.__module__.startswith("pyarrow") for kind in type(data).__mro__)
+
+
+def is_relation(data: Any) -> TypeGuard[Any]:
+    """Return whether something is a relation of DuckDB, without importing it."""
+    return type(data).__name__ == "DuckDBPyRelation" and hasattr(data, "to_arrow_reader")
 
 
 def is_spark(data: Any) -> bool:
