@@ -23,6 +23,7 @@ from sfumato.schema.schema import Schema
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.oddities import odd_texts
 from sfumato.table.frames import to_arrow
 from sfumato.threads import worker_count
@@ -186,10 +187,22 @@ def inspect(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unp
 
 
 def inspect_files(
-    resources: Resources, data: Data, labels: Mapping[str, str], reading: Mapping[str, Option] | None = None
+    resources: Resources,
+    data: Data,
+    labels: Mapping[str, str],
+    reading: Mapping[str, Option] | None = None,
+    findings: FileFindings | None = None,
 ) -> Inspection:
-    """Inspect a table that stays in its engine; `reading` are the options of `sf.read`, all others as for `inspect`."""
-    with resources.opened(data, reading or {}) as source:
+    """Inspect a table that stays in its engine.
+
+    Parameters
+    ----------
+    resources, data : the engine, and the table.
+    labels : as for `inspect`.
+    reading : the options of `sf.read`.
+    findings : is told what was found out about a text file.
+    """
+    with resources.opened(data, reading or {}, findings=findings) as source:
         if not isinstance(source, DuckDBSource):
             raise InvalidParameterError(
                 "A Spark DataFrame is not inspected; write it as Parquet files, or inspect a sample of its rows."

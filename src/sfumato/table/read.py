@@ -37,7 +37,7 @@ class Loaded:
 
     Parameters
     ----------
-    table : the table.
+    table : the table; None if it stays in an engine.
     reading : the options of `read` that were given or found out.
     remarks : a sentence each, without any cell of the table.
     labels : what a file of a statistics program says about its columns, by name.

@@ -27,7 +27,7 @@ from sfumato.table.formats.utf8_files import Utf8File, utf8_file
 from sfumato.table.limits import LONGEST_LINE
 from sfumato.table.values import coded
 
-BATCH = 1 << 25
+BATCH = 1 << 22
 HEAD = 1 << 20  # bytes that tell the header and the separator
 TAIL = 1 << 16
 TEXT = "text"
