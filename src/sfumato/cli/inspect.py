@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -98,7 +98,8 @@ def _found(file: str, reading: Reading, resources: Resources) -> tuple[Inspectio
         found = inspect_files(resources, file, {}, options, told_of)
     for sentence in told_of.remarks:
         remark(sentence)
-    return found, Loaded(table=None, reading={**options, **told_of.options}, remarks=tuple(told_of.remarks))
+    settled: Any = {**options, **told_of.options}
+    return found, Loaded(table=None, reading=settled, remarks=tuple(told_of.remarks))
 
 
 def _recipe(file: str, found: Inspection, loaded: Loaded, preset: str | None) -> str:

@@ -6,6 +6,7 @@ from .exploring import explore as explore
 from .large.large_release import LargeRelease as LargeRelease
 from .large.large_release import Passage as Passage
 from .large.places import Where as Where
+from .large.recoded_rows import LargeRecodedRows as LargeRecodedRows
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .learning import try_learning as try_learning

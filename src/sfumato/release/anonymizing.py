@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -175,17 +176,20 @@ def carry_out_in(
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
-    if out is None:
-        raise InvalidParameterError(
-            f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
-        )
-    with (
-        followed(progress, "Releasing") as tell,
-        resources.opened(data, recipe.reading, made := local_path(out)) as source,
-    ):
+    made = refuse_no_folder(chosen, out)
+    with followed(progress, "Releasing") as tell, resources.opened(data, recipe.reading, made) as source:
         return carry_out_large(
             recipe, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
         )
+
+
+def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None) -> Path:
+    """Return the folder of a release that an engine makes, which must be given."""
+    if out is None:
+        raise InvalidParameterError(
+            f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out= (--out).'
+        )
+    return local_path(out)
 
 
 def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
