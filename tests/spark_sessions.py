@@ -44,7 +44,6 @@ def surroundings() -> Iterator[pytest.MonkeyPatch]:
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(_package()), os.environ.get("PYTHONPATH")])))
         patch.setenv("JDK_JAVA_OPTIONS", JAVA)
         patch.setenv("SPARK_LOCAL_IP", LOOPBACK)
-        patch.setenv("SPARK_DAEMON_MEMORY", "256m")
         yield patch
 
 
@@ -67,11 +66,12 @@ def master_and_workers() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     port = _free_port()
     address = f"spark://{LOOPBACK}:{port}"
     begin = [str(HOME / "bin" / "spark-class")]
-    with surroundings(), ExitStack() as stack:
+    with surroundings() as patch, ExitStack() as stack:
+        patch.setenv("SPARK_DAEMON_MEMORY", "256m")
         place = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         where = ["--host", LOOPBACK, "--webui-port", "0"]
-        stack.enter_context(_running([*begin, "org.apache.spark.deploy.master.Master", *where, "--port", str(port)]))
-        _wait_for(port)
+        master = [*begin, "org.apache.spark.deploy.master.Master", *where, "--port", str(port)]
+        _wait_for(port, stack.enter_context(_running(master)))
         size = ["--cores", "1", "--memory", "600m", "--work-dir", place]
         worker = [*begin, "org.apache.spark.deploy.worker.Worker", *where, *size, address]
         yield address, [stack.enter_context(_running(worker)) for _ in range(WORKERS)]
@@ -83,13 +83,14 @@ def connected() -> Iterator[Any]:
     port = _free_port()
     binding = {"spark.connect.grpc.binding.port": str(port), "spark.connect.grpc.binding.address": LOOPBACK}
     given = [part for name, value in (SETTINGS | binding).items() for part in ("--conf", f"{name}={value}")]
-    command = [str(HOME / "sbin" / "start-connect-server.sh"), "--master", "local[2]", *given]
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    command = [str(HOME / "bin" / "spark-submit"), "--class", server, "--master", "local[2]", *given]
     with surroundings() as patch:
         from pyspark.sql.connect.session import SparkSession
 
-        patch.setenv("SPARK_NO_DAEMONIZE", "1")
-        with _running(command):
-            _wait_for(port)
+        patch.setenv("SPARK_CONNECT_MODE", "0")  # of the server itself, which is no client of another one
+        with _running(command) as process:
+            _wait_for(port, process)
             session = SparkSession.builder.remote(f"sc://{LOOPBACK}:{port}").create()
             try:
                 yield session
@@ -122,10 +123,10 @@ def _running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(PATIENCE)
 
 
-def _wait_for(port: int) -> None:
-    """Wait until somebody listens."""
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process listens."""
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    while time.monotonic() < end and process.poll() is None:
         with socket.socket() as tried:
             if tried.connect_ex((LOOPBACK, port)) == 0:
                 return

@@ -49,11 +49,13 @@ def read(spark, table: pa.Table, folder: Path, parts: int = 1):
     return spark.read.parquet(str(folder))
 
 
-def released(frame, out: Path, *, limits: Limits | None = None, progress=lambda *_: None) -> sf.LargeRelease:
-    """Release a table, by counts or, if nothing fits into memory, by segments."""
+def released(
+    frame, out: Path, *, recipe: Recipe = RECIPE, limits: Limits | None = None, progress=lambda *_: None
+) -> sf.LargeRelease:
+    """Release a table, by blocks if the recipe asks for them, by counts or, if these do not fit, by segments."""
     with workplace(out.parent) as place:
         return carry_out_large(
-            RECIPE,
+            recipe,
             SparkSource(frame, temporary=place, out=out.parent),
             out,
             memory=10**8,

@@ -65,7 +65,7 @@ def test_models_that_need_a_population_are_on_the_page_and_no_others():
     assert is_served(Recipe(schema=SCHEMA, models=[sf.KMap(k=2, fraction=0.5)], algorithm=sf.Mondrian()))
 
 
-@pytest.mark.parametrize("option", ["engine", "memory", "temporary", "out", "replace"])
+@pytest.mark.parametrize("option", ["engine", "memory", "temporary", "out", "replace", "resume"])
 def test_options_are_told(option):
     assert re.search(rf"^\| `{option}` \|", PAGE, re.MULTILINE)
     assert option in get_type_hints(sf.release.Where)

@@ -85,7 +85,7 @@ def test_workers_write_parts_in_their_order(spark, tmp_path, monkeypatch):
     assert len(found.paths) > 4
     frame = found.to_spark(spark)
     assert frame.columns == table.column_names
-    assert sorted(frame.toArrow()["age"].to_pylist()) == sorted(rows_of(found)["age"].to_pylist())
+    assert Counter(frame.toArrow()["age"].to_pylist()) == Counter(rows_of(found)["age"].to_pylist())
 
 
 def test_segments_hold_the_rows_of_memory(spark, tmp_path):
@@ -93,6 +93,15 @@ def test_segments_hold_the_rows_of_memory(spark, tmp_path):
     check_segmented(
         released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", limits=SEGMENTS), table
     )
+
+
+def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.NCPTopDown(), block_rows=100)
+    found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", recipe=recipe)
+    assert found.passage.way == "blocked"
+    assert found.passage.segments > 2
+    by = [(name, "ascending") for name in table.column_names]
+    assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
 
 
 def test_types_and_values_are_canonical(spark, tmp_path):

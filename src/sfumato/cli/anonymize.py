@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import (
-    EngineOptions,
     Json,
     Language,
     Reading,
     RecipeOptions,
+    ReleaseEngineOptions,
     Source,
     Steps,
     WritingOptions,
@@ -71,7 +71,7 @@ def anonymize(
     ] = None,
     language: Language = None,
     writing: WritingOptions,
-    engines: EngineOptions,
+    engines: ReleaseEngineOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
     json: Json = False,

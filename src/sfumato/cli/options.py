@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -169,6 +169,20 @@ class EngineOptions:
         from sfumato.sources.engines import Resources
 
         return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseEngineOptions(EngineOptions):
+    """Where a release is made, and what that may take."""
+
+    resume: Annotated[
+        bool,
+        typer.Option(help="Continue where --resume stopped; leave what the next one needs if this one fails."),
+    ] = False
+
+    def resources(self) -> Resources:
+        """Return what a release may take."""
+        return replace(super().resources(), resume=self.resume)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
+from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
 from sfumato.release.large.running import carry_out_large
@@ -110,8 +111,8 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. Another engine than memory
-        returns a `LargeRelease`; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
+        memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
@@ -177,9 +178,20 @@ def carry_out_in(
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
     made = refuse_no_folder(chosen, out)
-    with followed(progress, "Releasing") as tell, resources.opened(data, recipe.reading, made) as source:
+    with (
+        followed(progress, "Releasing") as tell,
+        kept_for(resources, made) as kept,
+        resources.opened(data, recipe.reading, made) as source,
+    ):
         return carry_out_large(
-            recipe, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
+            recipe,
+            source,
+            made,
+            memory=resources.budget,
+            replace_older=replace,
+            report=report,
+            progress=tell,
+            kept=kept,
         )
 
 

@@ -17,7 +17,7 @@ from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.progress import Progress, followed
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
@@ -153,6 +153,8 @@ def recode_in(
         if out is not None:
             found.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return found
+    if resources.resume:
+        raise InvalidParameterError("Recoding is not resumed; leave resume out.")
     made = refuse_no_folder(chosen, out)
     with followed(progress, "Recoding") as tell, resources.opened(data, options, made) as source:
         return recode_large(

@@ -39,7 +39,7 @@ def _tree(name: str, known: pa.Table, column: RecodedColumn) -> dict[str, Builde
         for value, label in zip(pairs["value"].to_pylist(), pairs["label"].to_pylist(), strict=True)
         if value is not None
     ]
-    return {name: Taxonomy.from_rows(rows)} if rows else {}
+    return {name: Taxonomy.from_rows(sorted(rows))} if rows else {}
 
 
 def _without(schema: Schema, name: str) -> Schema:

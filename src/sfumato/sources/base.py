@@ -165,7 +165,7 @@ class ByCase:
 
     def ranks(self) -> dict[str, pa.ChunkedArray]:
         """Rank every published case by each ranking of groups in `order`, named by `RANK` and its place."""
-        return {f"{RANK}{at}": self._by_case(each) for at, each in enumerate(self.order) if not isinstance(each, str)}
+        return {f"{RANK}{at}": self.by_case(each) for at, each in enumerate(self.order) if not isinstance(each, str)}
 
     def parts(self, rows: int) -> pa.ChunkedArray | None:
         """Deal published cases to parts of about so many rows, in their order.
@@ -180,9 +180,9 @@ class ByCase:
         if by_rank.max(initial=0) > 2 * rows:
             return None
         _, part = np.unique((np.cumsum(by_rank) - by_rank) // rows, return_inverse=True)
-        return self._by_case(part.astype(np.int32)[first])
+        return self.by_case(part.astype(np.int32)[first])
 
-    def _by_case(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
+    def by_case(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
         """Give every case what its group has; nothing to cases that are not published."""
         group = self.cases[GROUP]
         return pa.array(by_group).take(pc.if_else(pc.equal(group, NOWHERE), None, group))
@@ -230,6 +230,9 @@ class Source(Protocol):
 
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
+
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""

@@ -131,6 +131,14 @@ class DuckDBSource:
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        hashed = _digest([quoted(column.name) for column in self._profile.columns])
+        with self._told("read"):
+            ((rows, digest),) = self._connection.execute(f"SELECT count(*), {hashed} FROM {self._query}").fetchall()  # noqa: S608
+        return rows, f"duckdb-{digest}"
+
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
         if self._profile is not None and self._together == frozenset(names):

@@ -73,6 +73,7 @@ class Resources:
     engine: str = "auto"
     memory: str | None = None
     temporary: str | os.PathLike[str] | None = None
+    resume: bool = False
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -121,18 +122,22 @@ class Resources:
         out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
         findings : is told what was found out about a text file.
         """
+        with workplace(self.parent(out)) as place:
+            source = self._source(data, reading, place, out, findings)
+            try:
+                yield source
+            finally:
+                source.close()
+
+    def parent(self, out: Path | None) -> Path:
+        """Return the folder for temporary data."""
         near = Path(tempfile.gettempdir()) if out is None else out.parent
         parent = near if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
         if out is not None and parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
-        with workplace(parent) as place:
-            source = self._source(data, reading, place, out, findings)
-            try:
-                yield source
-            finally:
-                source.close()
+        return parent
 
     def _source(
         self,

@@ -8,9 +8,13 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -36,14 +40,15 @@ from sfumato.sources.base import (
 from sfumato.sources.canonical_spark import UTC, ZONED, SparkColumn, spark_functions, spark_type
 from sfumato.sources.packing import group_digit
 from sfumato.sources.spark_errors import missing_in_workers, told
-from sfumato.sources.spark_workers import CHANGED, FOUND, REPORT, InWorker, PartWriting, asking, pack, unpack
+from sfumato.sources.spark_workers import CHANGED, FOUND, HALF, REPORT, InWorker, PartWriting, asking, pack, unpack
 from sfumato.table.columns import refuse_duplicates
 
 ROWS_PER_PART = 1_000_000
-HALF = 2**32
+BITS = 12  # of a hash that name a bucket
+BUCKETS = 2**BITS
 ASKED = 8  # workers that are asked what they have
 MOST_SENT = 100 * 2**20  # bytes of cases that every worker gets; more are joined by shuffling
-CASE, PART = "_case", "_part"
+CASE, PART, LABELS, KEY = "_case", "_part", "_labels", "_key"
 UNSEEN = (
     "Workers of Spark do not see the folder {}, or may not write there; give out= in a folder that this session and "
     "all workers share at the same path."
@@ -64,6 +69,7 @@ class SparkSource:
         self.temporary, self._out = temporary, out
         self._functions = spark_functions(frame)
         self._session = frame.sparkSession
+        self._asked = False  # whether workers were
         self.spilled = 0  # Spark Connect does not tell
         with told("read"):
             names, kinds = list(frame.columns), [field.dataType.simpleString() for field in frame.schema.fields]
@@ -79,6 +85,8 @@ class SparkSource:
         self._records: Any = None
         self._profile: TableProfile | None = None
         self._counted: tuple[list[str], pa.Table] | None = None
+        self._digested: tuple[list[str], tuple[int, ...]] | None = None
+        self._summed: tuple[ByCase, tuple[int, ...]] | None = None
 
     @property
     def engine(self) -> str:
@@ -99,33 +107,51 @@ class SparkSource:
         functions = self._functions
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
         columns = list(self._raw.values())
-        asked = [functions.count(functions.lit(1)), *self._digests([column.raw for column in columns])]
-        for column in columns:
-            asked += column.facts
+        asked = [*self._rows_and_halves(together), *(fact for column in columns for fact in column.facts)]
         with told("read"):
-            self._refuse_workers()
+            if not self._asked:
+                self._refuse_workers()
             (found,) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
-        rows, *digests = found[:3]
+        rows, *halves = found[:3]
         refuse_no_rows(rows)
         zones = {column.name: UTC for column in columns if column.kind == ZONED}
         profiles, cells = profile_of(columns, found[3:], rows, zones)
         named = (cell.alias(column.inner) for cell, column in zip(cells, columns, strict=True))
         self._records = self._frame.select(*named)
-        self._counted = None
-        combinations = self.estimate(together)
-        self._profile = TableProfile(rows, profiles, combinations, "spark-" + "-".join(map(str, digests)))
+        self._counted, self._digested = None, (list(together), tuple(halves))
+        combinations = rows if self._asked else self.estimate(together)  # what was written is counted at once
+        self._profile = TableProfile(rows, profiles, combinations, "spark-{}-{}".format(*halves))
         return self._profile
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        asked = self._rows_and_halves(self._digested[0])
+        with told("read"):
+            ((rows, *halves),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        return rows, "spark-{}-{}".format(*halves)
+
+    def _rows_and_halves(self, together: Sequence[str]) -> list[Any]:
+        """Ask for the number of rows, and for both halves of the digest of the columns that are profiled."""
+        first = self._hashed([self._raw[name].raw for name in together])
+        others = [column.raw for name, column in self._raw.items() if name not in together]
+        return [self._functions.count(self._functions.lit(1)), *self._halves(first, others)]
+
     def estimate(self, names: Sequence[str]) -> int:
-        """Estimate how many combinations of some columns there are."""
+        """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
+
+        As a share of the largest possible, the least of `n` hashes is about exponentially distributed with rate `n`.
+        Spark's own estimate is about as good, but Spark does not compile it.
+        """
         if self._counted is not None and self._counted[0] == list(names):
             return int(self._counted[1].num_rows)
-        if not names:
-            return 1
+        functions, hashed = self._functions, self._hashed(self._cells(names))
+        bucket = hashed.bitwiseAND(functions.lit(BUCKETS - 1))
+        least = functions.min(functions.shiftrightunsigned(hashed, BITS)).cast("double").alias("least")
+        buckets = self._records.groupBy(bucket).agg(least).agg(functions.count("*"), functions.sum("least"))
         with told("read"):
-            hashed = self._functions.approx_count_distinct(self._hashed(self._cells(names)))
-            ((found,),) = self._records.agg(hashed).collect()
-        return int(found)
+            ((filled, total),) = buckets.collect()
+        return int(BUCKETS * filled / (total / 2.0 ** (64 - BITS) + BUCKETS - filled) + 0.5)
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
@@ -135,18 +161,19 @@ class SparkSource:
             records = records.where(functions.pmod(hashed, functions.lit(piece.of)) == piece.number)
         counted = records.groupBy(*self._cells(names)).agg(functions.count(functions.lit(1)).alias(WEIGHT))
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        if piece is None and self._counted is not None and self._counted[0] == list(names):
-            return self._counted[1]
         tell(0.0)
-        with told("read"):
-            found = (counted if self._profile.rows <= most else counted.limit(most + 1)).toArrow()
+        if piece is None and self._counted is not None and self._counted[0] == list(names):
+            found = self._counted[1]
+        else:
+            with told("read"):
+                found = (counted if self._profile.rows <= most else counted.limit(most + 1)).toArrow()
+            found = self._renamed(found, [*names, WEIGHT])
         if found.num_rows > most:
             raise TooManyCombinationsError(most, len(names))
         tell(1.0)
-        combinations = self._renamed(found, [*names, WEIGHT])
         if piece is None:
-            self._counted = list(names), combinations  # audits ask for the same again
-        return combinations
+            self._counted = list(names), found  # audits ask for the same again
+        return found
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
@@ -163,17 +190,20 @@ class SparkSource:
             types={name: self._type(name) for name in rule.kept},
             zones={name: UTC for name in rule.names if self._raw[name].kind == ZONED},
             names=rule.names,
+            ordered=rule.parts(ROWS_PER_PART) is None,
         )
         tell(0.0)
         with told("write"):
-            reports = _in_workers(self._dealt(rule), writing, REPORT).collect()
+            reports = sorted(map(tuple, _in_workers(self._dealt(rule), writing, REPORT).collect()))
         tell(1.0)
-        return _gathered(folder, sorted(tuple(each) for each in reports))
+        self._summed = rule, tuple(sum(each[at] for each in reports) for at in (-2, -1))
+        return _gathered(folder, reports)
 
     def _dealt(self, rule: ByCase) -> Any:
-        """Return what rows are ordered by, in their order, with the number of their part before it.
+        """Return what rows are ordered by; the number of their part and their hash stand before it.
 
-        How many rows every group has is known, so parts of about one size are dealt without looking at the rows first.
+        How many rows every group has is known, so parts of about one size are dealt without looking at the rows first,
+        and whoever writes a part orders it. Else Spark orders all rows.
         """
         functions = self._functions
         cells = [
@@ -182,33 +212,50 @@ class SparkSource:
         ]
         keys = [functions.col(f"o{at}").asc_nulls_last() for at in range(len(cells))]
         parts = rule.parts(ROWS_PER_PART)
-        also = rule.ranks() if parts is None else {**rule.ranks(), PART: parts}
-        joined = self._joined(self._records, rule.quasi, rule.cases, also, how="left")
+        also = {**rule.ranks(), LABELS: rule.by_case(self._hashes(rule.shown_cases.drop_columns([GROUP])))}
+        if parts is not None:
+            also[PART] = parts
+        joined = self._joined(rule, also)
         kept = joined.where(~functions.col(CASE).eqNullSafe(functions.lit(NOWHERE)))
+        hashed = self._hashed([functions.col(LABELS), *self._cells(rule.kept)]).alias("hashed")
         if parts is None:
-            return kept.select(*cells).orderBy(*keys).select(functions.spark_partition_id().alias(PART), "*")
+            dealt = kept.select(hashed, *cells).orderBy(*keys)
+            return dealt.select(functions.spark_partition_id().alias(PART), "*")
         part = functions.coalesce(functions.col(PART), functions.lit(0)).alias(PART)
-        dealt = kept.select(part, *cells).repartitionById(int(pc.max(parts).as_py()) + 1, PART)
-        return dealt.sortWithinPartitions(*keys)
+        return kept.select(part, hashed, *cells).repartitionById(int(pc.max(parts).as_py()) + 1, PART)
 
-    def _joined(
-        self, records: Any, names: Sequence[str], cases: pa.Table, also: dict[str, pa.Array], *, how: str
-    ) -> Any:
-        """Join rows with cases that agree on some columns; missing cells agree with each other."""
-        functions = self._functions
-        inner = {name: f"k{at}" for at, name in enumerate(names)}
-        table = pa.table({**{inner[name]: cases[name] for name in names}, CASE: cases[GROUP], **also})
+    def _joined(self, rule: ByCase, also: dict[str, pa.Array]) -> Any:
+        """Join rows with their cases, by one hash of the columns that decide them if no two cases share it."""
+        functions, keys = self._functions, [f"k{at}" for at in range(len(rule.quasi))]
+        sent = pa.table({CASE: rule.cases[GROUP], **also})
+        if not keys:
+            return self._records.crossJoin(functions.broadcast(self._made(sent)))
+        own, cases = self._cells(rule.quasi), rule.cases.select(rule.quasi).rename_columns(keys)
+        found = self._hashes(cases)
+        if len(np.unique(found)) == len(found):
+            made = self._made(sent.append_column(KEY, pa.array(found)))
+            same = self._hashed(own) == functions.col(KEY)
+        else:
+            made = self._made(pa.table([*sent.columns, *cases.columns], [*sent.column_names, *keys]))
+            same = reduce(and_, (cell.eqNullSafe(functions.col(key)) for cell, key in zip(own, keys, strict=True)))
+        return self._records.join(functions.broadcast(made) if sent.nbytes <= MOST_SENT else made, same, "left")
+
+    def _hashes(self, table: pa.Table) -> npt.NDArray[np.int64]:
+        """Hash the rows of a small table as Spark does, in their order."""
+        numbered = table.rename_columns([f"k{at}" for at in range(table.num_columns)])
+        numbered = numbered.append_column("at", pa.array(np.arange(table.num_rows)))
+        hashed = self._hashed(list(map(self._functions.col, numbered.column_names[:-1]))).alias("hashed")
+        with told("read"):
+            found = self._made(numbered).select("at", hashed).toArrow()
+        hashes = np.empty(table.num_rows, dtype=np.int64)
+        hashes[found["at"].to_numpy()] = found["hashed"].to_numpy()
+        return hashes
+
+    def _made(self, table: pa.Table) -> Any:
+        """Send a table to Spark."""
         kinds = ", ".join(f"{field.name} {spark_type(field.type)}" for field in table.schema)
         with told("read"):
-            made = self._session.createDataFrame(table, schema=kinds)
-        if table.nbytes <= MOST_SENT:
-            made = functions.broadcast(made)
-        if not names:
-            return records.crossJoin(made)
-        same = functions.expr("true")
-        for name, key in inner.items():
-            same &= functions.col(self._raw[name].inner).eqNullSafe(functions.col(key))
-        return records.join(made, same, how)
+            return self._session.createDataFrame(table, schema=kinds)
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""
@@ -228,25 +275,29 @@ class SparkSource:
         return self._records.select(cell).where(cell.isNotNull()).distinct()
 
     def digest(self, rule: ByCase) -> str:
-        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
-        joined = self._joined(self._records, rule.quasi, rule.cases, {}, how="inner")
-        return self._digest(joined.where(self._functions.col(CASE) != NOWHERE), rule)
+        """Sum up hashes of the labels and kept columns of all rows that the rule published.
+
+        Every row brought its hash along to whoever wrote it, so that the table need not be read again.
+        """
+        assert self._summed is not None  # noqa: S101 - what was written is compared
+        assert self._summed[0] is rule  # noqa: S101 - with the rule by which it was written
+        return "{}-{}".format(*self._summed[1])
 
     def digest_written(self, rule: ByCase) -> str:
-        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        cells = [self._raw[name].raw.alias(self._raw[name].inner) for name in rule.names]
-        joined = self._joined(self._frame.select(*cells), rule.shown.column_names, rule.shown_cases, {}, how="inner")
-        return self._digest(joined, rule)
-
-    def _digest(self, joined: Any, rule: ByCase) -> str:
-        case = self._functions.col(CASE).cast("int")
-        with told("read"):
-            (found,) = joined.agg(*self._digests([case, *self._cells(rule.kept)])).collect()
-        return "-".join(map(str, found))
+        """Sum up the same hashes of rows as they were written."""
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        together, halves = self._digested
+        if together != rule.shown.column_names:
+            shown, kept = ([self._raw[name].raw for name in names] for names in (rule.shown.column_names, rule.kept))
+            with told("read"):
+                (halves,) = self._frame.agg(*self._halves(self._hashed(shown), kept)).collect()
+        return "{}-{}".format(*halves)
 
     def written(self, folder: Path) -> SparkSource:
         """Return a table that was written, to be judged as it stands in its files."""
-        return SparkSource(spark_frame(self._session, sorted(folder.glob("*.parquet"))), temporary=self.temporary)
+        made = SparkSource(spark_frame(self._session, sorted(folder.glob("*.parquet"))), temporary=self.temporary)
+        made._asked = True  # its workers are the same
+        return made
 
     def _type(self, name: str) -> pa.DataType:
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
@@ -261,15 +312,15 @@ class SparkSource:
 
     def _hashed(self, cells: Sequence[Any]) -> Any:
         """Hash cells; Spark's own hash passes over missing ones."""
-        return self._functions.xxhash64(*(each for cell in cells for each in (cell, cell.isNull())))
+        functions = self._functions
+        return functions.xxhash64(functions.lit(0), *(each for cell in cells for each in (cell, cell.isNull())))
 
-    def _digests(self, cells: Sequence[Any]) -> list[Any]:
+    def _halves(self, first: Any, others: Sequence[Any]) -> list[Any]:
         """Sum up both halves of a hash of every row: no order of rows changes them, hardly any other change keeps them.
 
         Each half lies around zero, so that no sum of rows below 2^32 is too large.
         """
-        functions = self._functions
-        hashed = self._hashed(cells) if cells else functions.lit(0).cast("bigint")
+        functions, hashed = self._functions, self._hashed([first, *others])
         halves = functions.shiftright(hashed, 32), hashed.bitwiseAND(functions.lit(HALF - 1)) - functions.lit(HALF // 2)
         return [functions.coalesce(functions.sum(each), functions.lit(0)) for each in halves]
 
@@ -315,12 +366,12 @@ def _in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
         return frame.mapInArrow(function, kinds)
 
 
-def _gathered(folder: Path, reports: Sequence[tuple[int, int, str, int]]) -> Written:
+def _gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
     """Take the parts that workers report, name them in their order, and remove what other attempts left."""
-    if any(rows == CHANGED for _, rows, _, _ in reports):
+    if any(rows == CHANGED for _, rows, *_ in reports):
         raise ReadError("The table changed while it was read; make the release again.")
     parts = []
-    for at, (_, _, file, size) in enumerate(reports):
+    for at, (_, _, file, size, *_) in enumerate(reports):
         made = folder / file
         if not made.is_file() or made.stat().st_size != size:
             raise WriteError(UNSEEN.format(folder.parent))
@@ -328,4 +379,4 @@ def _gathered(folder: Path, reports: Sequence[tuple[int, int, str, int]]) -> Wri
         made.replace(folder / parts[-1])
     for attempt in folder.glob("attempt-*"):
         shutil.rmtree(attempt)
-    return Written(folder, sum(rows for _, rows, _, _ in reports), tuple(parts))
+    return Written(folder, sum(rows for _, rows, *_ in reports), tuple(parts))

@@ -17,10 +17,11 @@ from tests.strategies import described_tables
 
 import sfumato as sf
 from sfumato.core.progress import silent
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SfumatoError
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large import block_task, finishing
+from sfumato.release.large import block_task, finishing, mixed_parts
 from sfumato.release.large.large_run import Limits
+from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.running import carry_out_large
 from sfumato.sources.engines import Resources
 from sfumato.table.columns import undecorated
@@ -116,6 +117,8 @@ def test_blocks_are_told_and_reported(tmp_path):
     assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
     assert found.passage.segments == len(found.paths) > 5
     assert f"cut into {len(found.paths)} blocks as the recipe asks for" in str(found.passage)
+    ages = [pq.read_table(path)["age"].to_pylist() for path in found.paths]
+    assert all(min(each) < 35 and max(each) > 55 for each in ages)  # no part is a block
     assert "block_rows = 60" in (tmp_path / "release" / "internal" / "recipe.toml").read_text()
     assert (tmp_path / "release" / "internal" / "report.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
@@ -189,4 +192,51 @@ def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, monkeypatch
     monkeypatch.setattr(finishing, "write_part", wrong)
     with pytest.raises(BrokenPromiseError):
         in_blocks(replace(RECIPE, models=(sf.KAnonymity(k=1),)), census(), tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+cells = st.tuples(st.sampled_from(["*", "a", None]), st.none() | st.integers(0, 3), st.sampled_from([0.5, 2.0]))
+
+
+@given(blocks=st.lists(st.lists(cells, min_size=1, max_size=20), min_size=1, max_size=7), data=st.data())
+@examples(30)
+def test_parts_tell_nothing_of_blocks(blocks, data):
+    """The same rows in other blocks give the same files."""
+    rows = [row for block in blocks for row in block]
+    shuffled, sizes = data.draw(st.permutations(rows)), map(len, blocks)
+    again = [[shuffled.pop() for _ in range(size)] for size in sizes]
+    found = [mixed(each) for each in (blocks, again)]
+    assert found[0] == found[1]
+    assert sorted(map(repr, (row for part in found[0] for row in part))) == sorted(map(repr, rows))
+    assert all(found[0])
+    assert len(found[0]) <= len(blocks)
+
+
+def mixed(blocks):
+    with tempfile.TemporaryDirectory() as folder:
+        place, parts = Path(folder), Path(folder) / "parts"
+        parts.mkdir()
+        schema = pa.schema({"job": pa.string(), "age": pa.int64(), "score": pa.float64()})
+        paths = []
+        for at, block in enumerate(blocks):
+            paths.append(place / f"block-{at}.parquet")
+            columns = zip(*block, strict=True)
+            pq.write_table(
+                pa.table(
+                    [pa.array(each, kind) for each, kind in zip(columns, schema.types, strict=True)], schema=schema
+                ),
+                paths[-1],
+            )
+        mix(paths, place, parts)
+        assert [path.name for path in place.iterdir()] == ["parts"]
+        tables = [pq.read_table(path) for path in sorted(parts.iterdir())]
+        assert all(table.equals(ordered(table)) for table in tables)
+        return [list(zip(*table.to_pydict().values(), strict=True)) for table in tables]
+
+
+def test_rows_that_are_lost_while_they_are_dealt_withhold_the_release(tmp_path, monkeypatch):
+    read = mixed_parts._read
+    monkeypatch.setattr(mixed_parts, "_read", lambda hand: read(hand).slice(1))
+    with pytest.raises(ReadError):
+        in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())

@@ -124,7 +124,7 @@ def test_partitions_are_columns(folder, patients):
         "needless blocks": ({"block_rows": 20}, "Mondrian counts equal records and needs no blocks"),
         "large blocks": (
             {"algorithm": sf.Mdav(), "block_rows": 500_000},
-            r"Blocks of 500,000 rows may not fit into the 0.1 GB .* to 25,000 or less",
+            r"Blocks of 500,000 rows may not fit into the 0.1 GB .* to 16,666 or less",
         ),
         "relaxed": ({"algorithm": sf.Mondrian(strict=False)}, "use strict=True"),
         "nowhere": ({"out": None}, "give a folder with out="),

@@ -53,7 +53,7 @@ def without_way(audit: sf.Audit) -> dict[str, object]:
     st.sampled_from(ALGORITHMS),
     st.floats(0.2, 0.8),
 )
-@examples(6)
+@examples(20)
 def test_rows_and_figures_are_those_of_memory(drawn, models, algorithm, share):
     table, schema = drawn
     first = max(2, int(table.num_rows * share))

@@ -38,7 +38,7 @@ class FullDomainSearch(GlobalRecoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = isinstance(self.loss, str) and self.loss in LOSSES
+        known = self.loss in tuple(LOSSES)  # of any type, even one that no mapping takes
         require(known, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
         kind = LOSSES[self.loss]
         factor = self.suppression_factor

@@ -97,7 +97,7 @@ class FileAudit:
     def _united(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
         """Look at sets of columns one after the other, and put together what was found of all models."""
         looks = list(self._looks(models))
-        totals = self._totals()
+        totals = self.totals()
         audits: list[Audit] = []
         verdicts: dict[int, Verdict] = {}
         for at, look in enumerate(looks):
@@ -106,14 +106,19 @@ class FileAudit:
             audits.append(self._audit(look.schema, totals.only(look.schema.sensitive), judged, tell))
             verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
         whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
-        levels = {verdict.model: verdict for each in whole for verdict in each.levels}
-        rare = {name: each.counts.rarest(name) for each in whole for name in each.counts.schema.sensitive}
-        return replace(
-            whole[0],
-            verdicts=tuple(verdicts[place] for place in range(len(models))),
-            levels=tuple(levels[model] for model in standard_models(self.schema)),
-            counts=PieceCounts(self.schema, whole[0].sizes, totals, rare),
-        )
+        found = united_audits(whole, totals, self.schema)
+        return replace(found, verdicts=tuple(verdicts[place] for place in range(len(models))))
+
+    def sets(self, models: Sequence[PrivacyModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
+        """Return the sensitive columns that are counted together: those that models read, and each of the others.
+
+        On fewer quasi-identifiers than all, nobody asks for the others.
+        """
+        read = {name for model in models for name in model.attributes}
+        watched = tuple(name for name in self.schema.sensitive if name in read)
+        whole = scope is None or tuple(scope) == tuple(self.schema.quasi)
+        others: list[tuple[str, ...]] = [(name,) for name in self.schema.sensitive if whole and name not in read]
+        return [watched, *others] if watched or not others else others
 
     def _looks(self, models: Sequence[PrivacyModel]) -> Iterator[_Look]:
         """Say which columns are looked at together, and which models are judged on them."""
@@ -122,11 +127,7 @@ class FileAudit:
             scope = tuple(name for name in self.schema.quasi if not model.scope or name in model.scope)
             by_scope.setdefault(scope, []).append(place)
         for scope, places in by_scope.items():
-            read = {name for place in places for name in models[place].attributes}
-            watched = tuple(name for name in self.schema.sensitive if name in read)
-            whole = scope == tuple(self.schema.quasi)
-            others = [(name,) for name in self.schema.sensitive if whole and name not in read]
-            first, *rest = [watched, *others] if watched or not others else others
+            first, *rest = self.sets([models[place] for place in places], scope)
             yield _Look(restricted(self.schema, quasi=scope, sensitive=first), places)
             for names in rest:
                 yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
@@ -137,7 +138,7 @@ class FileAudit:
         counted = self.counted(names, schema.quasi, self.pieces(names), progress)
         return audit_pieces((replace(_evidence(counts, schema), totals=totals) for counts in counted), models)
 
-    def _totals(self) -> Totals:
+    def totals(self) -> Totals:
         """Count the sensitive values of the whole table."""
         values = {}
         for name in self.schema.sensitive:
@@ -153,6 +154,18 @@ class _Look:
 
     schema: Schema
     places: Sequence[int]
+
+
+def united_audits(audits: Sequence[Audit], totals: Totals, schema: Schema) -> Audit:
+    """Put together what was found of some sensitive columns each; all audits are of the same groups."""
+    first = audits[0]
+    levels = {verdict.model: verdict for audit in audits for verdict in audit.levels}
+    rare = {name: audit.counts.rarest(name) for audit in audits for name in audit.counts.schema.sensitive}
+    return replace(
+        first,
+        levels=tuple(levels[model] for model in standard_models(schema)),
+        counts=PieceCounts(schema, first.sizes, totals, rare),
+    )
 
 
 def _evidence(counts: pa.Table, schema: Schema) -> Evidence:

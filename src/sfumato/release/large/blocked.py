@@ -22,18 +22,20 @@ from sfumato.core.publication import Bound, Publication
 from sfumato.exceptions import InfeasibleError, ReadError
 from sfumato.release.applying import fixed_order
 from sfumato.release.large.block_task import BlockTask, most_block_rows
-from sfumato.release.large.disk_space import refuse_full_disks
+from sfumato.release.large.coded_rows import RowCoder
+from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
 from sfumato.release.large.judging import Judgement
+from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
+from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of
-from sfumato.release.large.segmented import ENDS, code_rows, finish_all, move_parts
+from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
 from sfumato.release.searching import INFORMATION_LOSS, refuse_suppressed
 from sfumato.release.tasks import most_suppressed
 from sfumato.sources.base import Source
-from sfumato.sources.duckdb_source import size_of
 
 
 def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
@@ -47,14 +49,16 @@ def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
     task = BlockTask.of(run)
     coder = coder_of(run, task.cutter)
     parts.mkdir(parents=True)
-    refuse_full_disks(run.profile, coder, run.source.temporary, parts)
-    place = run.source.temporary / "segments"
-    place.mkdir(mode=0o700)
-    rows = code_rows(run, coder, place)
+    space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
+    space.refuse_full_disks()
+    with space.told():
+        return _carried_out(run, task, coder, parts)
+
+
+def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -> LargeOutcome:
+    log = RunLog.of(segment_folder(run), run.recipe, lasts=False)
+    rows = code_rows(run, coder, log)
     plan = _cut(run, task, rows.batches)
-    spilled = 2 * size_of(place)  # the rows of all together are there until all blocks are
-    tell = partly(run.progress, ENDS["cut"], ENDS["part"])
-    rows.part(plan.tree, lambda done: tell(done, "parting"))
     finishing = BlockFinishing(
         search=task.cutter,
         plan=plan,
@@ -64,8 +68,12 @@ def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
         centers=run.recipe.algorithm.publishes == "centers",
         task=task,
     )
-    finished = finish_all(run, finishing)
-    move_parts(finished, parts)
+    part_rows(run, finishing, log)
+    finished = finish_all(run, finishing, log)
+    staged = log.folder / "blocks"
+    staged.mkdir(mode=0o700)
+    finishing.stage(finished, staged, keep=False)
+    mix(sorted(staged.iterdir()), log.folder, parts)
     written = run.source.written(parts)
     return LargeOutcome(
         judged=_judged(run, finishing, finished, written),
@@ -76,7 +84,7 @@ def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
             reason=f"the recipe asks for blocks of at most {run.recipe.block_rows:,} rows",
             segments=len(finished),
             memory=run.memory,
-            spilled=max(spilled, run.source.spilled),
+            spilled=max(2 * rows.size, run.source.spilled),
         ),
         proof=finishing.proofs[0] if len(finished) == 1 else None,
     )
@@ -115,10 +123,11 @@ class BlockFinishing(Finishing):
             self.losses[segment] = _lost(task, publication)
         return publication
 
-    def retype(self, finished: Sequence[FinishedSegment]) -> None:
-        """Write centers as one kind of number where that differs from block to block, as in memory."""
-        super().retype(finished)
-        kinds = {each.part: pq.read_schema(each.part) for each in finished}
+    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+        """Bring all parts to a folder; write centers as one kind of number where that differs, as in memory."""
+        super().stage(finished, folder, keep=keep)
+        parts = [folder / part.name for each in finished for part in each.parts]
+        kinds = {part: pq.read_schema(part) for part in parts}
         for name in self.schema.quasi:
             mixed = {schema.field(name).type for schema in kinds.values()} == {pa.int64(), pa.float64()}
             for part in [part for part, schema in kinds.items() if mixed and schema.field(name).type == pa.int64()]:

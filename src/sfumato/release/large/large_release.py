@@ -17,6 +17,7 @@ from sfumato.words import Sentence
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
+    from pyspark.sql import DataFrame, SparkSession
 
 TABLE = "table"  # the folder of parts inside `public/`
 
@@ -98,9 +99,10 @@ class LargeRelease:
 
         return ds.dataset([str(path) for path in self.paths], format="parquet")
 
-    def to_spark(self, session: Any) -> Any:
+    def to_spark(self, session: SparkSession) -> DataFrame:
         """Return the published table as a DataFrame of a Spark session, whose workers see `folder` at the same path."""
-        return spark_frame(session, self.paths)
+        shown: DataFrame = spark_frame(session, self.paths)
+        return shown
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())

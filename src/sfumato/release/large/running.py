@@ -12,6 +12,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.large.block_task import refuse_large_blocks
 from sfumato.release.large.blocked import carry_out_blocked
 from sfumato.release.large.counted import carry_out_counted, combinations_of
+from sfumato.release.large.keeping import as_noted
 from sfumato.release.large.large_release import TABLE, LargeRelease
 from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
@@ -35,6 +36,7 @@ def carry_out_large(
     report: bool,
     progress: Progress,
     limits: Limits | None = None,
+    kept: Path | None = None,
 ) -> LargeRelease:
     """Make a release of a table that stays in its engine, and write it.
 
@@ -48,11 +50,13 @@ def carry_out_large(
     report : whether to write the internal report.
     progress : is told the share of the work that is done.
     limits : what fits into memory, if not as much as `memory` says.
+    kept : the folder of a run that can be resumed.
     """
     left_out = _refuse(recipe, source, memory)
     if replace_older:
         refuse_strangers(out)
-    run = LargeRun.begin(recipe, source, memory=memory, limits=limits, progress=progress)
+    asked = recipe if kept is None else as_noted(recipe, kept)
+    run = LargeRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
     with atomic_folder(out, replace=replace_older) as made:
         outcome = _carried_out(run, made / PUBLIC / TABLE)
         release = LargeRelease(
