@@ -18,6 +18,7 @@ from sfumato.sources.base import (
     RANK,
     WEIGHT,
     ByCase,
+    Glimpse,
     Piece,
     TableProfile,
     Told,
@@ -82,6 +83,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query = query
         self._profile: TableProfile | None = None
+        self._together: frozenset[str] = frozenset()
         self._distinct: dict[str, int] = {}
         self.spilled = 0
         with self._told("read"):
@@ -125,6 +127,7 @@ class DuckDBSource:
         self._distinct = dict(zip(names, found[-len(columns) :], strict=True))
         casts = ", ".join(f"{cell} AS {column.sql}" for cell, column in zip(cells, columns, strict=True))
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {casts} FROM {self._query}")  # noqa: S608
+        self._together = frozenset(together)
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
 
@@ -138,6 +141,8 @@ class DuckDBSource:
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
+        if self._profile is not None and self._together == frozenset(names):
+            return self._profile.combinations
         if len(names) == 1:
             return self._distinct[names[0]]
         return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
@@ -237,6 +242,21 @@ class DuckDBSource:
             ).to_arrow_table()
         return found[name].combine_chunks()
 
+    def glimpse(self, name: str, most: int) -> Glimpse:
+        """Count the values of a column that is too long to hold, and return some of them in their order."""
+        column = quoted(name)
+        many, pairs = self._asked_for(
+            f"SELECT count(*), coalesce(sum(n * (n - 1)), 0) "  # noqa: S608 - quoted
+            f"FROM (SELECT count(*) AS n FROM {RECORDS} WHERE {column} IS NOT NULL GROUP BY {column})"
+        )
+        every = max(1, -(-int(many) // most))
+        with self._told("read"):
+            some = self._connection.sql(
+                f"SELECT DISTINCT {column} FROM {RECORDS} "  # noqa: S608 - quoted
+                f"WHERE {column} IS NOT NULL AND hash({column}) % {every} = 0 ORDER BY ALL"
+            ).to_arrow_table()
+        return Glimpse(some[name].combine_chunks(), int(many), int(pairs))
+
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
@@ -269,9 +289,13 @@ class DuckDBSource:
         )
 
     def _asked(self, query: str) -> str:
-        with self._told("read"):
-            ((found,),) = self._connection.execute(query).fetchall()
+        (found,) = self._asked_for(query)
         return str(found)
+
+    def _asked_for(self, query: str) -> tuple[Any, ...]:
+        with self._told("read"):
+            (found,) = self._connection.execute(query).fetchall()
+        return tuple(found)
 
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
