@@ -16,6 +16,12 @@ from sfumato.release.recoding_rules import Recoding
 def search(algorithm: Algorithm, task: Task) -> Publication:
     """Find what to publish; refuse a search that would suppress too much."""
     publication = algorithm.search(task)
+    refuse_suppressed(algorithm, publication, task)
+    return publication
+
+
+def refuse_suppressed(algorithm: Algorithm, publication: Publication, task: Task) -> None:
+    """Refuse what was found if too many records are suppressed."""
     name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
     suppressed = publication.suppressed(task.table)
     if suppressed == rows:
@@ -27,7 +33,6 @@ def search(algorithm: Algorithm, task: Task) -> Publication:
             f"allowed; set max_suppressed={needed} or promise less.",
             [{"max_suppressed": needed}],
         )
-    return publication
 
 
 def recoding_of(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:

@@ -27,7 +27,7 @@ class Passage:
     Parameters
     ----------
     engine : its name and version.
-    way : `"counted"` or `"segmented"`.
+    way : `"counted"`, `"segmented"` or `"leveled"`.
     reason : why this way was taken, in one sentence.
     combinations : how many combinations of the counted columns there are; None if they were not counted.
     segments : into how many segments the table was cut.

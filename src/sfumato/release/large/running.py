@@ -12,6 +12,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.large.counted import carry_out_counted, combinations_of
 from sfumato.release.large.large_release import TABLE, LargeRelease
 from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
+from sfumato.release.large.leveled import carry_out_leveled, is_leveled
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
@@ -82,12 +83,14 @@ def _refuse(recipe: Recipe, source: Source) -> tuple[str, ...]:
 
 
 def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
-    """Choose a way: by counts if they fit, else by segments if the algorithm cuts the table top-down."""
+    """Choose a way: by counts if they fit, else by segments or levels if the algorithm works by these."""
     combinations = combinations_of(run)
     if combinations is not None:
         return carry_out_counted(run, combinations, parts)
     if is_segmented(run.recipe):
         return carry_out_segmented(run, parts)
+    if is_leveled(run):
+        return carry_out_leveled(run, parts)
     most = run.limits.combinations
     raise InfeasibleError(
         f"{type(run.recipe.algorithm).__name__} works on the combinations of {len(run.columns)} columns, of which the "
