@@ -123,8 +123,7 @@ class Recipe:
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
         require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
-        known = isinstance(self.language, str) and self.language in LANGUAGES
-        require(known, self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
+        require(self.language in tuple(LANGUAGES), self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
 
     @property
     def conventions(self) -> dict[str, Option]:

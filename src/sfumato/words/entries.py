@@ -120,7 +120,7 @@ def words_in(language: str) -> Words:
 
 def check_language(language: str) -> None:
     """Refuse a language that there are no words in."""
-    if not isinstance(language, str) or language not in LANGUAGES:
+    if language not in tuple(LANGUAGES):
         hint = did_you_mean(str(language), LANGUAGES) or f"; choose one of {', '.join(LANGUAGES)}."
         raise InvalidParameterError(f"There are no words in the language {language!r}{hint}")
 

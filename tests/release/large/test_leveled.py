@@ -73,7 +73,7 @@ def rows_of(release: sf.LargeRelease) -> pa.Table:
     share=st.sampled_from([0.0, 0.2]),
     most=st.sampled_from([4, 10, 1000]),
 )
-@examples(12)
+@examples(10)
 def test_rows_and_their_order_are_those_of_memory(algorithm, drawn, models, share, most):
     table, schema = drawn
     recipe = Recipe(schema=schema, models=models, algorithm=algorithm, max_suppressed=share, seed=1)

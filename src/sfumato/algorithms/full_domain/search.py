@@ -38,8 +38,7 @@ class FullDomainSearch(GlobalRecoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = isinstance(self.loss, str) and self.loss in LOSSES
-        require(known, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
+        require(self.loss in tuple(LOSSES), self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
         kind = LOSSES[self.loss]
         factor = self.suppression_factor
         require(is_number(factor) and 0 <= factor <= 1, self, "suppression_factor", "a number from 0 to 1", factor)

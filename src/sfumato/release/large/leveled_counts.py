@@ -16,7 +16,7 @@ from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.coding.codes import CodedColumn, CodedTable, refuse_uncoded
 from sfumato.coding.domain import Domain, describe
 from sfumato.core.progress import Progress
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import InfeasibleError, ReadError
 from sfumato.models.requirements import without_implied
 from sfumato.randomness import generator
 from sfumato.release.large.large_run import LargeRun
@@ -77,7 +77,7 @@ class LeveledCounts:
         for domain, values in zip(self.quasi, self.values, strict=True):
             counts = self.source.count([domain.name], len(values), lambda _: None)
             codes, weights = domain.encode(counts[domain.name]), counts[WEIGHT].to_numpy()
-            found.append(np.bincount(codes, weights, minlength=len(domain) + 1))
+            found.append(np.bincount(codes, weights, minlength=len(domain) + 1).astype(np.float64))
         return tuple(found)
 
     def task(self, progress: Progress) -> Task:
@@ -85,7 +85,10 @@ class LeveledCounts:
         recipe = self.run.recipe
         table = self.fetch(tuple(ladder.height for ladder in self.ladders))
         if table is None:
-            raise TooManyCombinationsError("Not even the sensitive values fit into memory; give more with memory=.")
+            raise InfeasibleError(
+                f"The sensitive columns that models read have more than {self.most:,} combinations, too many for "
+                "memory; give more with memory= (--memory)."
+            )
         task = Task(
             table=table,
             models=without_implied(recipe.models),
