@@ -169,6 +169,7 @@ class Recodings:
         combinations, self.reduction = self._combined(task.table, target)
         self.finer, self._target = task.finer, target
         self._share, self._unfit = EMPTINESS, list[Levels]()
+        self._lost = list[tuple[Levels, int]]()
         lowest = (0,) * len(self.ladders) if self.finer is None else self.lattice.top
         self.sources = [RolledUp(lowest, combinations)]
         self.room = len(combinations) if self.finer is None else self.finer.most
@@ -211,16 +212,31 @@ class Recodings:
         limit = self.limit
         hasty = not fully and limit < self.task.table.rows - 1
         if hasty and (lost := counted.in_cells_below(self.smallest_group)) > limit:
+            self._remember(levels, lost)
             return Check(levels, source, counted, limit, lost, lost, lambda: self._judge_sizes(counted))
         judged = self._judge(source, counted)
         suppressed = int(counted.sizes[~judged.kept].sum())
         lost_below = int(counted.sizes[judged.firm].sum()) + judged.torn
         return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
 
+    def _remember(self, levels: Levels, lost: int) -> None:
+        """Remember what sizes rule out with all below it, where counting that again takes a scan of the table."""
+        if self.finer is not None and lost > self.limit:
+            self._lost.append((levels, lost))
+
+    def _lost_by_size(self, levels: Levels) -> int:
+        """Count the records in groups that are too small, or in those of a node above where these are too many."""
+        assert self.finer is not None  # noqa: S101 - else the first set suits every node
+        lost = max((many for node, many in self._lost if is_below(levels, node)), default=0)
+        if lost <= self.limit:
+            lost = self.finer.in_groups_below(self.smallest_group, levels)
+            self._remember(levels, lost)
+        return lost
+
     def _ruled_out(self, levels: Levels) -> Check:
         """Check a node by sizes alone, whose groups do not fit into memory; if that is not enough, give up."""
         assert self.finer is not None  # noqa: S101 - else the first set suits every node
-        lost = self.finer.in_groups_below(self.smallest_group, levels)
+        lost = self._lost_by_size(levels)
         if lost <= self.limit:
             raise InfeasibleError(
                 f"The search must judge a recoding of more than {self.finer.most:,} groups, too many for memory; give "
@@ -280,6 +296,8 @@ class Recodings:
 
     def _source(self, levels: Levels) -> RolledUp | None:
         """Find the smallest set for a node, after storing a smaller one if that pays off; nothing if none fits."""
+        if any(is_below(levels, node) for node, _ in self._lost):
+            return None
         known = [each for each in self.sources if is_below(each.levels, levels)]
         source = min(known, key=lambda each: len(each.combinations)) if known else self._fetched(levels)
         while source is not None and len(source.combinations) > LARGE:
@@ -299,7 +317,9 @@ class Recodings:
     def _fetched(self, levels: Levels) -> RolledUp | None:
         """Count a set of the source as far below a node as it seems to fit; nothing if not even the node does."""
         assert self.finer is not None  # noqa: S101 - else the first set suits every node
-        share = self._share
+        share, cells = self._share, self._cells(levels)
+        if cells > share * self.finer.most and self._lost_by_size(levels) > self.limit:
+            return None
         while not self._is_unfit(levels):
             lower = self._down(levels, (0,) * len(levels), share * self.finer.most)
             if not self._is_unfit(lower):
@@ -323,13 +343,11 @@ class Recodings:
         Most cells are empty; how many is learned from roll-ups that had more groups than expected.
         """
         most = self._emptiness * len(source.combinations) / SHRINKS
-        cells = prod(float(widths[level]) for widths, level in zip(self.widths, levels, strict=True))
-        return source.levels if cells > most else self._down(levels, source.levels, most)
+        return source.levels if self._cells(levels) > most else self._down(levels, source.levels, most)
 
     def _down(self, levels: Levels, lowest: Levels, most: float) -> Levels:
         """Go down from a node while there are few enough cells, each time by the step that adds fewest."""
-        lower = list(levels)
-        cells = prod(float(widths[level]) for widths, level in zip(self.widths, lower, strict=True))
+        lower, cells = list(levels), self._cells(levels)
         while True:
             steps = [
                 (self.widths[j][level - 1] / self.widths[j][level], j)
@@ -341,6 +359,10 @@ class Recodings:
             growth, j = min(steps)
             lower[j] -= 1
             cells *= growth
+
+    def _cells(self, levels: Levels) -> float:
+        """Count the cells of a node, of which many may be empty."""
+        return prod(float(widths[level]) for widths, level in zip(self.widths, levels, strict=True))
 
     def _store(self, source: RolledUp) -> None:
         self.sources.append(source)
