@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", choices=[6, 9], default=[6, 9])
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--sensitive", action="store_true", help="judge the salaries of every group, too")
     parser.add_argument("--equal", action="store_true", help="compare with a release made in memory")
     parser.add_argument("--folder", type=Path, help="where the table is, or is made; by default a temporary one")
     parser.add_argument("--unit", nargs="+", help=argparse.SUPPRESS)
@@ -159,7 +160,8 @@ def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], fold
         for part in parts:
             (table / part.name).symlink_to(part.resolve())
         print(f"{asked.engine}, {len(parts)} million rows, {len(quasi)} quasi-identifiers, k = {asked.k}", flush=True)
-        unit = [sys.executable, __file__, asked.engine, "--memory", asked.memory, "--unit"]
+        options = ["--memory", asked.memory, "--k", str(asked.k), *(["--sensitive"] if asked.sensitive else [])]
+        unit = [sys.executable, __file__, asked.engine, *options, "--unit"]
         copied = run([*unit, "copy", str(table), str(work / "copy")])
         shutil.rmtree(work / "copy")
         print(f"  copy: {copied}", flush=True)
@@ -169,37 +171,42 @@ def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], fold
         if asked.engine == "duckdb":
             released = run(_command(asked, table, quasi, out))
         else:
-            released = run([*unit, "release", str(table), str(out), ",".join(quasi), str(asked.k)])
+            released = run([*unit, "release", str(table), str(out), ",".join(quasi)])
         print(f"  release: {released}")
         ratios = released.processor / copied.processor, released.processor / grouped.processor
         print(f"  ratio to copying {ratios[0]:.2f}, to one GROUP BY {ratios[1]:.2f}")
         facts = json.loads((out / "internal" / "report.json").read_text(encoding="utf-8"))
         print(f"  the report says: {facts['engine']}", flush=True)
         if asked.equal:
-            print(f"  same rows as in memory: {_same_rows(table, out, quasi, asked.k)}", flush=True)
+            print(f"  same rows as in memory: {_same_rows(asked, table, out, quasi)}", flush=True)
     finally:
         shutil.rmtree(work)
 
 
 def _command(asked: argparse.Namespace, table: Path, quasi: list[str], out: Path) -> list[str]:
     """Return the command that makes a release."""
-    columns = ["--quasi", ",".join(quasi), "--sensitive", "salary", "--insensitive", ",".join(_others(quasi))]
+    schema = _schema(quasi, sensitive=asked.sensitive)
+    roles = {"--quasi": schema.quasi, "--sensitive": schema.sensitive, "--insensitive": schema.insensitive}
+    columns = [word for option, names in roles.items() if names for word in (option, ",".join(names))]
     given = ["--k", str(asked.k), "--seed", "1", "--engine", "duckdb", "--memory", asked.memory]
     command = [str(Path(sys.executable).with_name("sfumato")), "anonymize", str(table), "--out", str(out)]
-    return [*command, *[each for each in columns if each], *given, "--format", "parquet", "--quiet"]
+    return [*command, *columns, *given, "--format", "parquet", "--quiet"]
 
 
-def _others(quasi: list[str]) -> list[str]:
-    return [name for name in NINE if name not in quasi]
+def _schema(quasi: list[str], *, sensitive: bool) -> sf.Schema:
+    others = [name for name in [*NINE, "salary"] if name not in quasi]
+    return sf.Schema(
+        quasi=quasi,
+        sensitive=["salary"] if sensitive else [],
+        insensitive=[name for name in others if name != "salary" or not sensitive],
+    )
 
 
-def _schema(quasi: list[str]) -> sf.Schema:
-    return sf.Schema(quasi=quasi, sensitive=["salary"], insensitive=_others(quasi))
-
-
-def _same_rows(table: Path, out: Path, quasi: list[str], k: int) -> bool:
+def _same_rows(asked: argparse.Namespace, table: Path, out: Path, quasi: list[str]) -> bool:
     """Make the same release in memory, and compare its rows without their order."""
-    made = sf.anonymize(table, _schema(quasi), sf.KAnonymity(k=k), seed=1, engine="memory")
+    made = sf.anonymize(
+        table, _schema(quasi, sensitive=asked.sensitive), sf.KAnonymity(k=asked.k), seed=1, engine="memory"
+    )
     there, here = duckdb.connect(), made.published
     names = ", ".join(f'"{name}"' for name in here.column_names)
     there.register("here", here)
@@ -237,11 +244,11 @@ def _spark_unit(asked: argparse.Namespace, what: str, table: str, rest: list[str
     elif what == "group":
         frame.groupBy(*rest[0].split(",")).count().agg({"count": "sum"}).collect()
     else:
-        out, quasi, k = rest
+        out, quasi = rest
         sf.anonymize(
             frame,
-            _schema(quasi.split(",")),
-            sf.KAnonymity(k=int(k)),
+            _schema(quasi.split(","), sensitive=asked.sensitive),
+            sf.KAnonymity(k=asked.k),
             seed=1,
             engine="spark",
             memory=asked.memory,

@@ -203,8 +203,7 @@ assert not loaded, loaded
 
 
 def test_the_extras_that_are_blocked_are_installed():
-    large = {"pyspark"}  # needs Java, and is tested only where it is installed
-    assert [name for name in EXTRAS if name not in large and importlib.util.find_spec(name) is None] == []
+    assert [name for name in EXTRAS if importlib.util.find_spec(name) is None] == []
 
 
 def test_the_layer_contracts_have_no_exceptions():

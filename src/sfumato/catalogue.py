@@ -6,7 +6,7 @@ Other packages add them by the entry points `sfumato.models`, `sfumato.algorithm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import partial
 from inspect import isabstract
@@ -202,6 +202,12 @@ def measure(measured: Measured, *, covers: bool = True) -> dict[str, float]:
         if (covers or not each.of_covers) and (measured.minorities or not each.of_sensitive)
     }
     return {name: each.compute(measured) for name, each in meaningful.items()}
+
+
+def unite_measures(pieces: Sequence[tuple[int, Mapping[str, float]]], whole: Measured) -> dict[str, float]:
+    """Put together the measures of disjoint pieces of a table, each with its number of records; see `Measure.unite`."""
+    names = pieces[0][1]
+    return {name: MEASURES[name].unite([(many, found[name]) for many, found in pieces], whole) for name in names}
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, object]:

@@ -63,6 +63,8 @@ class Recipe:
     masking : steps that change or hide single cells, one after the other, before the search; `SuppressCells` comes last
         and hides cells of what was found.
     max_suppressed : the share of records that may be suppressed.
+    block_rows : a table with more records is cut into blocks of at most so many, by what the records say, and every
+        block is searched alone; this changes the release, in memory and beyond it alike.
     seed : makes random choices of a search that hide nobody repeatable.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
@@ -81,6 +83,7 @@ class Recipe:
     algorithm: Algorithm
     masking: tuple[MaskingStep, ...] = ()
     max_suppressed: float = 0.0
+    block_rows: int | None = None
     seed: int | None = None
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
@@ -100,20 +103,12 @@ class Recipe:
         good = _are_models(self.models) and (bool(self.models) or unpromised)
         require(good, self, "models", "a list of at least one model", self.models)
         object.__setattr__(self, "models", tuple(self.models))
-        require(
-            is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1,
-            self,
-            "max_suppressed",
-            "a share in [0, 1]",
-            self.max_suppressed,
-        )
-        require(
-            self.seed is None or (is_whole(self.seed) and self.seed >= 0),
-            self,
-            "seed",
-            "a whole number",
-            self.seed,
-        )
+        share = is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1
+        require(share, self, "max_suppressed", "a share in [0, 1]", self.max_suppressed)
+        blocks = self.block_rows is None or (is_whole(self.block_rows) and self.block_rows > 0)
+        require(blocks, self, "block_rows", "a whole number of at least 1", self.block_rows)
+        seeded = self.seed is None or (is_whole(self.seed) and self.seed >= 0)
+        require(seeded, self, "seed", "a whole number", self.seed)
         check_secret(self, self.secret)
         object.__setattr__(self, "reading", checked_reading(self.reading))
         counted = self.input_rows is None or (is_whole(self.input_rows) and self.input_rows >= 0)
@@ -123,7 +118,8 @@ class Recipe:
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
         require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
-        require(self.language in tuple(LANGUAGES), self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
+        known = self.language in tuple(LANGUAGES)
+        require(known, self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
 
     @property
     def conventions(self) -> dict[str, Option]:
@@ -157,7 +153,11 @@ class Recipe:
         return {
             "sfumato": self._header(),
             **({} if not self._input() else {"input": self._input()}),
-            "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
+            "release": {
+                "max_suppressed": float(self.max_suppressed),
+                **_given(self, "block_rows"),
+                "missing": str(self.schema.missing),
+            },
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
             **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
@@ -220,7 +220,7 @@ class Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
-        release = section_of(content, "release", ("max_suppressed", "missing"))
+        release = section_of(content, "release", ("max_suppressed", "block_rows", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
         return cls(
@@ -229,6 +229,7 @@ class Recipe:
             algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
             masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
+            block_rows=release.get("block_rows"),
             seed=header.get("seed"),
             secret=header.get("secret"),
             input_rows=source.get("rows"),

@@ -11,7 +11,8 @@ import pytest
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets, with_missing
+from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, with_missing
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import code, code_column
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy

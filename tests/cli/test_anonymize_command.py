@@ -260,3 +260,23 @@ def test_the_correspondence_stays_inside(run, patients_file, tmp_path):
     rows = pq.read_table(tmp_path / "o" / "internal" / "correspondence.parquet").column(0).to_pylist()
     assert sorted(rows) == list(range(300))
     assert not list((tmp_path / "o" / "public").glob("corr*"))
+
+
+def test_blocks_are_searched_alone_and_stand_in_the_recipe(run, patients_file, hierarchies, tmp_path):
+    arguments = [*ROLES, *MODELS, *hierarchies, "--algorithm", "ncp-top-down", "--seed", 1]
+    result = run("anonymize", patients_file, *arguments, "--block-rows", 50, "--out", tmp_path / "blocks")
+    assert result.exit_code == 0, result.stderr
+    again = ["--recipe", tmp_path / "blocks" / "internal" / "recipe.toml"]
+    assert run("anonymize", patients_file, *again, "--out", tmp_path / "again").exit_code == 0
+    assert run("anonymize", patients_file, *arguments, "--out", tmp_path / "whole").exit_code == 0
+    blocks, repeated, whole = (
+        (tmp_path / name / "public" / "table.csv").read_bytes() for name in ("blocks", "again", "whole")
+    )
+    assert blocks == repeated != whole
+    assert Recipe.read(again[1]).block_rows == 50
+
+
+def test_blocks_are_refused_for_what_needs_none(run, patients_file, tmp_path):
+    result = run("anonymize", patients_file, *ROLES, *MODELS, "--block-rows", 50, "--out", tmp_path / "blocks")
+    assert result.exit_code != 0
+    assert "Mondrian counts equal records and needs no blocks" in result.stderr

@@ -102,6 +102,7 @@ LAWS_OF_WHAT_IS_FOUND = [
     laws.check_odd_tables_are_published,
     laws.check_row_order_is_ignored,
     laws.check_equal_records_may_be_one_case,
+    laws.check_tables_can_be_searched_in_blocks,
     laws.check_algorithm_can_be_stored,
 ]
 CHECKED_APART = {"anatomy", "local-anatomy", "as-is"}  # they cannot serve all requests: their own tests ask others

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import odd_columns
 from tests.drawn_examples import examples
+from tests.odd_columns import DAY, MOMENT, rule_on
 from tests.strategies import tables
 
 from sfumato.exceptions import ReadError, SchemaError
@@ -21,36 +20,8 @@ from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyC
 from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
 from sfumato.table.frames import canonical
 
-DAY, MOMENT = dt.datetime(2026, 1, 31), dt.datetime(2026, 1, 31, 12, 30)  # noqa: DTZ001 - naive as in files
-COLUMNS = {
-    "whole floats": pa.array([1.0, 2.0, None]),
-    "floats": pa.array([1.5, 2.0, None]),
-    "not a number": pa.array([1.0, math.nan, 3.0]),
-    "negative zero": pa.array([-0.0, 0.5, 0.0]),
-    "nothing": pa.array([None, None, None], pa.float64()),
-    "only nan": pa.array([math.nan, math.nan, None]),
-    "small numbers": pa.array([1, 2, None], pa.int8()),
-    "unsigned": pa.array([1, 2, 3], pa.uint64()),
-    "short floats": pa.array([0.5, 0.25, 1], pa.float32()),
-    "texts": pa.array(["a", "", "é"]),
-    "categories": pa.array(["b", "a", "b"]).dictionary_encode(),
-    "truth": pa.array([True, False, None]),
-    "days": pa.array([dt.date(2026, 1, 31), None, dt.date(1899, 1, 1)]),
-    "midnights": pa.array([DAY, None, DAY], pa.timestamp("ms")),
-    "moments": pa.array([DAY, MOMENT, None], pa.timestamp("us")),
-    "zoned": pa.array([DAY, MOMENT, None], pa.timestamp("us", "Europe/Berlin")),
-    "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns")),
-    "whole decimals": pa.array([Decimal("1.00"), Decimal("2.00"), None]),
-    "decimals": pa.array([Decimal("1.25"), Decimal("2.00"), None]),
-    "large floats": pa.array([2.0**60, 1.0, 2.0]),
-}
-REFUSED = {
-    "infinite": pa.array([math.inf, 1.0]),
-    "wide": pa.array([2**64 - 1, 1], pa.uint64()),
-    "fine": pa.array([1, 2], pa.timestamp("ns")),
-    "bytes": pa.array([b"a", b"b"]),
-    "lists": pa.array([[1], [2]]),
-}
+COLUMNS = {**odd_columns.COLUMNS, "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns"))}
+REFUSED = {**odd_columns.REFUSED, "fine": pa.array([1, 2], pa.timestamp("ns"))}
 
 
 def silent(_: float) -> None:
@@ -108,15 +79,6 @@ def test_too_many_combinations_are_refused(tmp_path):
     source.profile(["a"], ["a"])
     with pytest.raises(TooManyCombinationsError):
         source.count(["a"], 99, silent)
-
-
-def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> ByCase:
-    return ByCase(
-        cases=cases.append_column(GROUP, pa.array(group, pa.int32())),
-        shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
-        names=tuple(names),
-        order=(np.arange(len(shown)), *names[1:]),
-    )
 
 
 def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(tmp_path):
@@ -189,6 +151,7 @@ def test_moments_with_a_zone_are_compared_as_moments(tmp_path):
         shown=cases,
         names=("at", "seen"),
         order=(np.argsort(np.argsort(cases["at"].to_numpy())), "seen"),
+        records=np.ones(2, dtype=np.int64),
     )
     written = source.write(rule, tmp_path / "parts", silent)
     table = pq.read_table(tmp_path / "parts" / written.parts[0])

@@ -5,71 +5,41 @@ One session serves all tests. Its time zone has a gap at 02:30 on 8 March 2026, 
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-import shutil
-import sys
-import warnings
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyspark
 import pytest
+from tests import odd_columns
+from tests.odd_columns import MOMENT, rule_on
+from tests.spark_sessions import session_on
+from tests.spark_tables import RECIPE, SCHEMA, SEGMENTS, check_counted, check_segmented, people, read, released, rows_of
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError
-from sfumato.recipe import Recipe
-from sfumato.release.large.engines import Resources
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.running import carry_out_large
-from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyCombinationsError
-from sfumato.sources.spark_source import SparkSource, _regrouped, _reworded
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
+from sfumato.sources import spark_source
+from sfumato.sources.base import NOWHERE, WEIGHT, Piece, TooManyCombinationsError
+from sfumato.sources.spark_source import SparkSource
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import canonical
 
-pyspark = pytest.importorskip("pyspark", reason='PySpark is not installed; pip install "sfumato[spark]"')
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or later, which is not installed"),
-]
+pytestmark = pytest.mark.spark
 
-DAY, MOMENT = dt.datetime(2026, 1, 31), dt.datetime(2026, 3, 8, 2, 30)  # noqa: DTZ001 - naive as in files
 COLUMNS = {
-    "whole floats": pa.array([1.0, 2.0, None]),
-    "floats": pa.array([1.5, 2.0, None]),
-    "not a number": pa.array([1.0, math.nan, 3.0]),
-    "negative zero": pa.array([-0.0, 0.5, 0.0]),
-    "nothing": pa.array([None, None, None], pa.float64()),
-    "only nan": pa.array([math.nan, math.nan, None]),
-    "small numbers": pa.array([1, 2, None], pa.int8()),
-    "unsigned": pa.array([1, 2, 3], pa.uint64()),
-    "short floats": pa.array([0.5, 0.1, 1], pa.float32()),
-    "texts": pa.array(["a", "", "é"]),
-    "categories": pa.array(["b", "a", "b"]).dictionary_encode(),
-    "truth": pa.array([True, False, None]),
-    "days": pa.array([dt.date(2026, 1, 31), None, dt.date(1899, 1, 1)]),
-    "midnights": pa.array([DAY, None, DAY], pa.timestamp("ms")),
-    "moments": pa.array([DAY, MOMENT, None], pa.timestamp("us")),
-    "zoned": pa.array([DAY, MOMENT, None], pa.timestamp("us", "Europe/Berlin")),
-    "zoned midnights": pa.array([DAY, DAY, None], pa.timestamp("us", "UTC")),
-    "whole decimals": pa.array([Decimal("1.00"), Decimal("2.00"), None]),
-    "decimals": pa.array([Decimal("1.25"), Decimal("2.00"), None]),
+    **odd_columns.COLUMNS,
     "wide decimals": pa.array([Decimal("1.25"), Decimal("-0.000000001"), None], pa.decimal128(38, 18)),
     "large whole decimals": pa.array([Decimal(2**60), Decimal(-1), None], pa.decimal128(38, 18)),
-    "large floats": pa.array([2.0**60, 1.0, 2.0]),
-    "a `strange`.name": pa.array(["x", "y", "z"]),
 }
 REFUSED = {
-    "infinite": pa.array([math.inf, 1.0]),
-    "wide": pa.array([2**64 - 1, 1], pa.uint64()),
-    "bytes": pa.array([b"a", b"b"]),
-    "lists": pa.array([[1], [2]]),
+    **odd_columns.REFUSED,
     "long decimals": pa.array([Decimal("0.12345678901234567"), None], pa.decimal128(38, 18)),
 }
-SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["disease"], insensitive=["since", "score"])
 DEPTHS = {
     "Mondrian": (sf.Mondrian(), (sf.KAnonymity(k=5),), 0.0),
     "Mondrian, l-diversity": (sf.Mondrian(), (sf.DistinctLDiversity(l=2, sensitive="disease"),), 0.0),
@@ -79,23 +49,8 @@ DEPTHS = {
 
 @pytest.fixture(scope="module")
 def spark():
-    from pyspark.sql import SparkSession
-
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.session.timeZone": "America/New_York",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.log.level": "OFF",
-    }
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)  # else workers are whatever python3 is on the path
-        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    with session_on("local[2]") as session:
         yield session
-        session.stop()
 
 
 def opened(frame) -> SparkSource:
@@ -106,42 +61,15 @@ def silent(_: float) -> None:
     pass
 
 
-def read(spark, table: pa.Table, folder, parts: int = 1):
-    """Read a table by way of Parquet files, as Spark does."""
-    folder.mkdir(exist_ok=True)
-    size = -(-table.num_rows // parts)
-    for at in range(parts):
-        pq.write_table(table.slice(at * size, size), folder / f"{at}.parquet")
-    return spark.read.parquet(str(folder))
-
-
-def people(rows: int) -> pa.Table:
-    """Make a table with missing cells, texts that order differs by bytes, and moments inside the gap."""
-    rng = np.random.default_rng(rows)
-    jobs = np.array(["clerk", "Clerk", "émigré", "z", ""])[rng.integers(0, 5, rows)]
-    since = [MOMENT + dt.timedelta(minutes=int(each)) for each in rng.integers(0, 90, rows)]
-    return pa.table(
-        {
-            "disease": pa.array(np.array(["flu", "cold", "none"])[rng.integers(0, 3, rows)]),
-            "sex": pa.array(rng.integers(0, 2, rows) == 0, mask=rng.random(rows) < 0.05),
-            "age": pa.array(rng.integers(18, 90, rows).astype(float), mask=rng.random(rows) < 0.05),
-            "since": pa.array(since, pa.timestamp("us"), mask=rng.random(rows) < 0.1),
-            "job": pa.array(jobs),
-            "score": pa.array(rng.integers(-4, 5, rows) / 4 * np.where(rng.random(rows) < 0.5, -1.0, 1.0)),
-        }
-    )
-
-
 @pytest.mark.parametrize("name", DEPTHS)
 def test_rows_and_their_order_are_those_of_memory(name, spark, tmp_path):
     algorithm, models, share = DEPTHS[name]
-    table = people(1000)
-    recipe = Recipe(schema=SCHEMA, models=models, algorithm=algorithm, max_suppressed=share, seed=1)
+    table = people(1000).select(["disease", "sex", "age", "since", "job", "score"])  # a kept column comes first
+    recipe = replace(RECIPE, models=models, algorithm=algorithm, max_suppressed=share)
     expected = sf.carry_out(recipe, table)
     found = sf.carry_out(recipe, read(spark, table, tmp_path / "in", parts=2), out=tmp_path / "release")
     assert isinstance(found, sf.LargeRelease)
-    assert [path.name for path in found.paths] == ["part-00000.parquet"]
-    assert pq.read_table(found.paths[0]).equals(undecorated(expected.published))
+    assert rows_of(found).equals(undecorated(expected.published))
     assert found.audit.holds
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
     assert found.proof == expected.proof
@@ -149,28 +77,31 @@ def test_rows_and_their_order_are_those_of_memory(name, spark, tmp_path):
     assert found.passage.engine == f"spark {pyspark.__version__}"
 
 
+def test_workers_write_parts_in_their_order(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_source, "ROWS_PER_PART", 100)
+    table = people(600)
+    found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release")
+    check_counted(found, table)
+    assert len(found.paths) > 4
+    frame = found.to_spark(spark)
+    assert frame.columns == table.column_names
+    assert Counter(frame.toArrow()["age"].to_pylist()) == Counter(rows_of(found)["age"].to_pylist())
+
+
 def test_segments_hold_the_rows_of_memory(spark, tmp_path):
     table = people(300)
-    recipe = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
-    out = tmp_path / "release"
-    frame = read(spark, table, tmp_path / "in", parts=2)
-    with Resources(memory="100MB").opened(frame, recipe, out) as source:
-        found = carry_out_large(
-            recipe,
-            source,
-            out,
-            memory=10**8,
-            replace_older=False,
-            report=False,
-            progress=lambda *_: None,
-            limits=Limits(combinations=0, groups=10_000, segment_rows=100),
-        )
-    assert found.passage.way == "segmented"
-    assert found.audit.truth.holds
-    expected = undecorated(sf.carry_out(recipe, table).published)
+    check_segmented(
+        released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", limits=SEGMENTS), table
+    )
+
+
+def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.NCPTopDown(), block_rows=100)
+    found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", recipe=recipe)
+    assert found.passage.way == "blocked"
+    assert found.passage.segments > 2
     by = [(name, "ascending") for name in table.column_names]
-    rows = pa.concat_tables([pq.read_table(path) for path in found.paths])
-    assert rows.sort_by(by).equals(expected.sort_by(by))
+    assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
 
 
 def test_types_and_values_are_canonical(spark, tmp_path):
@@ -217,15 +148,6 @@ def test_combinations_are_counted_as_often_as_they_occur(spark, tmp_path):
     assert source.values("job").to_pylist() == ["Clerk", "clerk", "z", "émigré"]
     assert source.distinct(["job", "sex"]) == {"job": 4, "sex": 2}
     assert source.distinct([]) == {}
-
-
-def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> ByCase:
-    return ByCase(
-        cases=cases.append_column(GROUP, pa.array(group, pa.int32())),
-        shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
-        names=tuple(names),
-        order=(np.arange(len(shown)), *names[1:]),
-    )
 
 
 def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(spark, tmp_path):
@@ -285,6 +207,44 @@ def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
     assert str(told.value).count(".") == 1
 
 
+@pytest.mark.parametrize(("version", "told"), [("9.9", "another version of Sfumato"), (None, "do not have Sfumato")])
+def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_path, monkeypatch):
+    source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
+    real = spark_source._in_workers
+
+    def pretended(frame, function, kinds):
+        if kinds == spark_source.FOUND:
+            return frame.selectExpr("cast(null AS string)" if version is None else f"'{version}'", "true")
+        return real(frame, function, kinds)
+
+    monkeypatch.setattr(spark_source, "_in_workers", pretended)
+    with pytest.raises(ReadError, match=told) as raised:
+        source.profile(["age"], ["age"])
+    assert str(raised.value).count(". ") == 0
+
+
+def test_a_folder_that_workers_do_not_see_is_refused_before_any_scan(spark, tmp_path):
+    frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
+    source = SparkSource(frame, temporary=tmp_path, out=tmp_path / "elsewhere")
+    with pytest.raises(WriteError, match="do not see the folder"):
+        source.profile(["age"], ["age"])
+
+
+def test_a_part_that_the_session_does_not_see_is_refused(tmp_path):
+    (tmp_path / "attempt-a").mkdir()
+    (tmp_path / "attempt-a" / "part-00000.parquet").write_bytes(b"12345")
+    with pytest.raises(WriteError, match="do not see the folder"):
+        spark_source._gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
+    with pytest.raises(WriteError, match="do not see the folder"):
+        spark_source._gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
+
+
+def test_object_stores_are_refused_before_any_scan(spark):
+    frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
+    with pytest.raises(WriteError, match="s3a:// addresses"):
+        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="s3a://bucket/release")
+
+
 def test_errors_of_spark_are_told_without_cells(spark, tmp_path):
     from pyspark.sql import functions
 
@@ -310,25 +270,3 @@ def test_a_spark_table_stays_in_spark(spark, tmp_path):
     with pytest.raises(SfumatoError):
         sf.anonymize(frame, SCHEMA, [sf.KAnonymity(k=6)], out=tmp_path / "release")
     assert not (tmp_path / "release").exists()
-
-
-@pytest.mark.parametrize("sizes", [[3, 4, 5], [12], [1] * 12, [0, 12, 0]])
-def test_rows_are_regrouped_in_their_order(sizes):
-    ends = np.cumsum(sizes)
-    tables = [pa.table({"a": np.arange(end - size, end)}) for end, size in zip(ends, sizes, strict=True)]
-    found = list(_regrouped(iter(tables), 5))
-    assert [each.num_rows for each in found] == [5, 5, 2]
-    assert pa.concat_tables(found)["a"].to_pylist() == list(range(12))
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("ModuleNotFoundError: No module named 'pyarrow'", "needs pandas and PyArrow"),
-        ("java.io.FileNotFoundException: /secret", "folder that all workers see"),
-    ],
-)
-def test_what_workers_lack_is_named(said, told):
-    sentence = str(_reworded(RuntimeError(said), "read"))
-    assert told in sentence
-    assert "secret" not in sentence

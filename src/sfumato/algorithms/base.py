@@ -162,6 +162,20 @@ class Algorithm(ABC):
         """Quasi-identifiers that the parameters name."""
         return ()
 
+    def needed_of_blocks(self, models: Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+        """Return what a block of a table must keep as one group, so that the search finds what to publish of it."""
+        return models
+
+    def settled(self, task: Task, block: npt.NDArray[np.integer]) -> Algorithm:  # noqa: ARG002 - most decide nothing
+        """Return what searches the blocks of a table one by one; what must be alike in all of them is decided here.
+
+        Parameters
+        ----------
+        task : the whole table.
+        block : the number of every record's block; each block keeps what is needed of it.
+        """
+        return self
+
     def refusal(self, task: Task) -> str | None:
         """Return in one sentence why the algorithm does not support this task, or nothing.
 
@@ -255,11 +269,17 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
 
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    for column in task.table.quasi if algorithm.needs_complete else ():
-        missing = task.table.records(np.flatnonzero(column.codes == column.domain.missing))
-        if missing:
+    table = task.table
+    lost = {column.name: np.flatnonzero(column.codes == column.domain.missing) for column in table.quasi}
+    yield from refused_missing(algorithm, {name: table.records(cases) for name, cases in lost.items()})
+
+
+def refused_missing(algorithm: Algorithm, missing: Mapping[str, int]) -> Iterator[str]:
+    """Yield why quasi-identifiers with so many missing cells are not served."""
+    for name, cells in missing.items() if algorithm.needs_complete else ():
+        if cells:
             yield (
-                f"{_name(algorithm)} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing "
+                f"{_name(algorithm)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
                 "cells; fill them or drop these rows."
             )
 

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.bounds import Bounds
+from sfumato.algorithms.set_labels import SetLabels
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns, group_keys
-from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
     Exact,
@@ -27,14 +27,12 @@ from sfumato.core.publication import (
     Publication,
     Recoded,
     Suppressed,
-    ValueSet,
     WrittenLabels,
 )
 from sfumato.schema.scales import Scale
 from sfumato.table.values import texts
 
 Ints: TypeAlias = npt.NDArray[np.integer]
-SMALL_SET = 62  # values whose presence fits a 64-bit key
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,35 +132,6 @@ def recode_ranges(
     return Recoded(RangeLabels(domain, grouped.keys, nodes, bounds), grouped.labels)
 
 
-def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:
-    """Publish the set of values that occur in every group.
-
-    A group that mixes missing and other values is published as suppressed, unless its missing cells are
-    published separately (see `keep_missing`).
-    """
-    offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
-    first, by_group = _distinct_sets(offsets, codes, len(column.domain) + 1)
-    members = (codes[offsets[g] : offsets[g + 1]].tolist() for g in first)
-    found = [_set_label(column.domain, some, missing_apart=missing_apart) for some in members]
-    place = {label: number for number, label in enumerate(dict.fromkeys(found))}
-    number = np.array([place[label] for label in found], dtype=np.int32)
-    return Recoded(tuple(place), number[by_group])
-
-
-def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
-    """Find one group for every distinct set of codes, and for every group the index of its set."""
-    if width <= SMALL_SET:
-        masks = np.bitwise_or.reduceat(np.int64(1) << codes.astype(np.int64), offsets[:-1])
-        grouped = group_keys(masks, 1 << width)
-        return first_rows(grouped), grouped.labels
-    marks = np.random.default_rng(0).integers(0, 2**63, size=(width, 2), dtype=np.uint64)
-    sums = np.add.reduceat(
-        marks[codes], offsets[:-1], axis=0
-    )  # 128 bits; if two sets ever shared a sum, the audit would fail
-    _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
-    return first, by_group.ravel()
-
-
 def publish_one_group(task: Task) -> Publication:
     """Publish a table without quasi-identifiers: nothing tells its records apart."""
     task.progress(1.0)
@@ -215,7 +184,7 @@ def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
 
 def with_missing(labels: Collection[Label]) -> Collection[Label]:
     """Add the label of missing cells, as the last one."""
-    return labels.with_missing() if isinstance(labels, RangeLabels) else (*labels, MissingCell())
+    return labels.with_missing() if isinstance(labels, RangeLabels | SetLabels) else (*labels, MissingCell())
 
 
 def _node_label(domain: Domain, low: int, high: int) -> Label:
@@ -228,12 +197,3 @@ def _node_texts(domain: Domain, low: Ints, high: Ints) -> list[str]:
     assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
     level, node = hierarchy.lca(low, high)
     return [hierarchy.labels[h][place] for h, place in zip(level.tolist(), node.tolist(), strict=True)]
-
-
-def _set_label(domain: Domain, codes: list[int], *, missing_apart: bool) -> Label:
-    known = [code for code in codes if code != domain.missing]
-    if not known:
-        return MissingCell()
-    if (len(known) < len(codes) and not missing_apart) or len(known) == len(domain) > 1:
-        return Suppressed()
-    return Exact(domain.texts[known[0]]) if len(known) == 1 else ValueSet(tuple(domain.texts[c] for c in known))

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm
 from sfumato.checks.cases import answer, copied, in_cases, with_equal_records
-from sfumato.checks.requests import fact_requests, unservable
+from sfumato.checks.requests import ROWS, fact_requests, unservable
 from sfumato.checks.trials import SEED, Trial
 from sfumato.core.publication import SUPPRESSED_TEXT, Center, Exact, MissingCell
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
@@ -227,6 +227,15 @@ def check_equal_records_may_be_one_case(trial: Trial) -> None:
             assert all(map(np.array_equal, before, copied(counted.table)))
 
 
+def check_tables_can_be_searched_in_blocks(trial: Trial) -> None:
+    """A table that is searched in blocks is published as correctly as one that is searched as a whole."""
+    if trial.algorithm.serves_cases:
+        return
+    blocks = Trial(trial.algorithm, trial.requests[::3], block_rows=ROWS // 4)
+    for check in LAWS_OF_BLOCKS:
+        check(blocks)
+
+
 def check_algorithm_can_be_stored(trial: Trial) -> None:
     """An algorithm equals what its pickle and its parameters restore: strings, numbers, flags, or these by name."""
     algorithm = trial.algorithm
@@ -259,7 +268,16 @@ ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_nothing_is_recoded_where_declared,
     check_declared_facts_are_true,
     check_equal_records_may_be_one_case,
+    check_tables_can_be_searched_in_blocks,
     check_algorithm_can_be_stored,
+)
+LAWS_OF_BLOCKS = (
+    check_published_table_keeps_every_model,
+    check_cells_cover_their_originals,
+    check_records_add_up,
+    check_groups_are_classes_of_equal_rows,
+    check_missing_cells_are_not_filled,
+    check_row_order_is_ignored,
 )
 
 

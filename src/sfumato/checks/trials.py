@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.in_blocks import search_in_blocks
 from sfumato.checks.cases import copied
 from sfumato.checks.requests import Request, odd_requests, requests
 from sfumato.coding.codes import code
@@ -67,12 +68,14 @@ class Trial:
     """An algorithm before the checks, with all that it has already answered.
 
     Each answer is sought when the first check asks for it and kept for the others, which can read it but not change it.
-    An algorithm that cannot serve the requests of the suite can be tried on requests of its own.
+    An algorithm that cannot serve the requests of the suite can be tried on requests of its own. With `block_rows`,
+    tables with more records are searched in blocks.
     """
 
     algorithm: Algorithm
     requests: tuple[Request, ...] = field(default_factory=lambda: tuple(requests()))
     odd_requests: tuple[Request, ...] = field(default_factory=lambda: tuple(odd_requests()))
+    block_rows: int | None = None
     _outcomes: dict[Request, Outcome | None] = field(default_factory=dict, init=False, repr=False)
     _releases: dict[Request, bytes | None] = field(default_factory=dict, init=False, repr=False)
     _handovers: dict[Request, tuple[FrameRelease, ...]] = field(default_factory=dict, init=False, repr=False)
@@ -100,10 +103,16 @@ class Trial:
 
     def release_again(self, request: Request, frame: Frame) -> bytes | None:
         """Release a request anew, from the same table in another form."""
-        share = request.max_suppressed
         try:
             release = anonymize(
-                frame, request.schema, request.models, self.algorithm, max_suppressed=share, seed=SEED, secret=SECRET
+                frame,
+                request.schema,
+                request.models,
+                self.algorithm,
+                max_suppressed=request.max_suppressed,
+                block_rows=self.block_rows,
+                seed=SEED,
+                secret=SECRET,
             )
         except UnsupportedModelError:
             return None
@@ -147,7 +156,7 @@ class Trial:
         before = copied(task.table)
         if self.algorithm.refusal(task) is not None:
             return None
-        publication = _locked(self.algorithm.search(task))
+        publication = _locked(self._found(task))
         published, correspondence = apply(publication, request.table, request.schema, Stream(SECRET))
         correspondence.flags.writeable = False
         return Outcome(
@@ -160,6 +169,11 @@ class Trial:
             told=tuple(told),
             untouched=all(map(np.array_equal, before, copied(task.table))),
         )
+
+    def _found(self, task: Task) -> Publication:
+        if self.block_rows is None:
+            return self.algorithm.search(task)
+        return search_in_blocks(self.algorithm, task, self.block_rows)
 
 
 def _locked(publication: Publication) -> Publication:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
+SHARE_HELP = "The share of records that may be suppressed."
+SEED_HELP = "Seed of the search; buckets are repeated only by a recipe's secret."
+BLOCK_HELP = "Cut a table with more rows into blocks of at most this many, and search each of them alone."
 EXAMPLES = examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
     "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
@@ -40,6 +43,8 @@ EXAMPLES = examples(
     "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes --hierarchy job=job.csv \\",
     "    --k 5 --model distinct-l-diversity:l=3,sensitive=disease --out release",
     'sfumato anonymize "census/*.parquet" --recipe recipe.toml --memory 4GB --out release',
+    'sfumato anonymize "census/*.parquet" --recipe recipe.toml --algorithm local-recoding \\',
+    "    --block-rows 500000 --memory 4GB --out release",
     "sfumato anonymize postgresql://ann@host/clinic --table patients --recipe recipe.toml \\",
     "    --out release --to postgresql://ann@host/research --to-table patients_k5",
 )
@@ -54,13 +59,9 @@ def anonymize(
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     step: Steps = [],  # noqa: B006 - Typer copies it
-    max_suppressed: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
-    ] = None,
+    max_suppressed: Annotated[float | None, typer.Option(metavar="SHARE", help=SHARE_HELP)] = None,
+    block_rows: Annotated[int | None, typer.Option(metavar="N", help=BLOCK_HELP)] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help=SEED_HELP)] = None,
     date: Annotated[
         str | None,
         typer.Option(
@@ -85,7 +86,9 @@ def anonymize(
     _refuse_database(to, to_table)
     writing.refuse_early(out)
     resources = engines.resources()
-    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
+    recipe = ask_recipe(
+        asked, algorithm=algorithm, max_suppressed=max_suppressed, block_rows=block_rows, seed=seed, steps=step
+    )
     recipe = replace(recipe, language=language or recipe.language)
     release: Release | LargeRelease
     if resources.chosen(file, recipe) == "memory":

@@ -31,6 +31,7 @@ def ask_recipe(
     algorithm: str | None,
     max_suppressed: float | None,
     seed: int | None,
+    block_rows: int | None = None,
     steps: Sequence[str] = (),
 ) -> Recipe:
     """Build the recipe of a run; masking steps follow those of the recipe file."""
@@ -45,6 +46,8 @@ def ask_recipe(
         content["algorithm"] = _choice("algorithm", algorithm)
     if max_suppressed is not None:
         content["release"]["max_suppressed"] = max_suppressed
+    if block_rows is not None:
+        content["release"]["block_rows"] = block_rows
     if seed is not None:
         content["sfumato"]["seed"] = seed
     return Recipe.from_dict(content)

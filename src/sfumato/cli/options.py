@@ -156,11 +156,16 @@ class EngineOptions:
         typer.Option(metavar="DIR", help="For what does not fit into memory; by default beside the release."),
     ] = None
 
+    resume: Annotated[
+        bool,
+        typer.Option(help="Continue where --resume stopped; leave what the next one needs if this one fails."),
+    ] = False
+
     def resources(self) -> Resources:
         """Return what a release may take."""
         from sfumato.release.large.engines import Resources
 
-        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
+        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary, resume=self.resume)
 
 
 @dataclass(frozen=True, kw_only=True)

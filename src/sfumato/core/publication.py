@@ -23,6 +23,7 @@ SUPPRESSED_TEXT = "*"
 NOT_PUBLISHED = -1
 JOINING = "+"  # between the names of attributes that share a bucket column
 ROUNDING = 1e-9
+NEEDS_QUOTES = frozenset(',{}"')  # in a member of a set
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class ValueSet:
     @property
     def text(self) -> str:
         """The set in braces, its members quoted if they contain a comma, brace or quote."""
-        return "{" + ", ".join(_quoted(member) for member in self.texts) + "}"
+        return "{" + ", ".join(quoted_member(member) for member in self.texts) + "}"
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,15 @@ class Publication:
         return table.records(np.flatnonzero(self.group == NOT_PUBLISHED))
 
 
-def _quoted(member: str) -> str:
-    if member and not set(member) & set(',{}"') and member == member.strip():
-        return member
-    return '"' + member.replace('"', '""') + '"'
+def is_plain_member(text: str) -> bool:
+    """Return whether a member of a set is written without quotes."""
+    return bool(text) and not NEEDS_QUOTES & set(text) and text == text.strip()
+
+
+def quoted_member(text: str) -> str:
+    """Write a member of a set.
+
+    >>> quoted_member("flu"), quoted_member("flu, cold")
+    ('flu', '"flu, cold"')
+    """
+    return text if is_plain_member(text) else '"' + text.replace('"', '""') + '"'

@@ -165,6 +165,12 @@ class Evidence:
             return self
         return replace(self, original=known.original, original_weights=known.original_weights)
 
+    def already_read(self, table: PublishedTable) -> Evidence:
+        """Return the same evidence, of which the published table was read before."""
+        known = replace(self)
+        known.__dict__["table"] = table
+        return known
+
     def undecorated(self) -> Evidence:
         """Return the same evidence without what files would carry along unseen: metadata and unused categories."""
         plain = replace(self, published=undecorated(self.published))

@@ -99,7 +99,7 @@ def _slices(table: PublishedTable, shown: pa.Table, schema: Schema) -> dict[str,
     if any(NOT_PUBLISHED in array for array in arrays) or {len(group_columns(arrays, buckets))} != set(buckets):
         return None
     outside = [column for column in table.columns if not any(column.name in names for names in slices.values())]
-    exact = not any(len(column.intervals) for column in outside) and all(
+    exact = not any(len(column.intervals) or len(column.sets) for column in outside) and all(
         isinstance(label, Exact | MissingCell) for column in outside for label in column.others.values()
     )
     return slices if exact else None

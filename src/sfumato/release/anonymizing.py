@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -36,13 +35,12 @@ from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
-from sfumato.release.searching import recoding_of, search
+from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.table.atomic import local_path
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
-
-INFORMATION_LOSS = "information-loss-rate"
 
 
 @overload
@@ -54,6 +52,7 @@ def anonymize(
     *,
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
+    block_rows: int | None = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -72,6 +71,7 @@ def anonymize(
     *,
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
+    block_rows: int | None = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -89,6 +89,7 @@ def anonymize(
     *,
     masking: Sequence[MaskingStep] = (),
     max_suppressed: float = 0.0,
+    block_rows: int | None = None,
     seed: int | None = None,
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
@@ -105,10 +106,10 @@ def anonymize(
     schema : the role of every attribute.
     models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
-    masking, max_suppressed, seed, secret, reading, language : as for `sf.Recipe`.
+    masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. Another engine than memory
-        returns a `LargeRelease`; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
+        memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
@@ -121,6 +122,7 @@ def anonymize(
         algorithm=Mondrian() if algorithm is None else algorithm,
         masking=masking,  # type: ignore[arg-type]  # likewise
         max_suppressed=max_suppressed,
+        block_rows=block_rows,
         seed=seed,
         secret=secret,
         reading=reading or {},
@@ -176,9 +178,20 @@ def carry_out_in(
         raise InvalidParameterError(
             f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
         )
-    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, Path(out)) as source:
+    with (
+        followed(progress, "Releasing") as tell,
+        resources.kept(made := local_path(out)) as kept,
+        resources.opened(data, recipe, made) as source,
+    ):
         return carry_out_large(
-            recipe, source, Path(out), memory=resources.budget, replace_older=replace, report=report, progress=tell
+            recipe,
+            source,
+            made,
+            memory=resources.budget,
+            replace_older=replace,
+            report=report,
+            progress=tell,
+            kept=kept,
         )
 
 
@@ -205,7 +218,8 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
     task = task_of(searched_recipe(recipe), source.table, progress, streams("search"))
     hiding = later_steps(recipe.masking)
-    publication = search(recipe.algorithm, changed(task, models=()) if hiding else task)  # hidden cells keep them
+    asked = changed(task, models=()) if hiding else task  # hidden cells keep them
+    publication = search(recipe.algorithm, asked, recipe.block_rows)
     published, found = apply(publication, source.table, schema, streams("shuffle"))
     records = source.records
     if hiding:
@@ -267,6 +281,8 @@ def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
 
 def _about(recipe: Recipe, table: pa.Table) -> str:
     """Say what is released and how, whatever the order of the rows: the secret hides people anew in anything else."""
+    if recipe.block_rows is not None and table.num_rows <= recipe.block_rows:
+        recipe = changed(recipe, block_rows=None)  # it is the same release
     content = {key: value for key, value in recipe.to_dict().items() if key not in {"sfumato", "input"}}
     schema = recipe.schema
     names = [*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()]

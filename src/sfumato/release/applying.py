@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -37,30 +39,65 @@ def apply(
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
-    arrays: dict[str, pa.Array | pa.ChunkedArray] = {}
-    ranked: list[Callable[[], tuple[Ranks, int]]] = []
+    columns: dict[str, pa.Array | pa.ChunkedArray | _ByGroup] = {}
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
     shuffles = _Shuffles(publication, kept, stream)
     for at, name in enumerate(names):
         recoded, bucketed = publication.recoded.get(name), name in publication.buckets
         if recoded is None:
-            arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
+            columns[name] = table[name] if whole else table[name].take(pa.array(kept))
+        elif bucketed:
+            columns[name] = CellTexts(recoded.texts, recoded.by_group[group]).array()
         else:
-            kind = pa.string() if bucketed else published_kind(recoded, table[name].type)
-            cells = CellTexts(recoded.texts, recoded.by_group[group], kind)
-            arrays[name] = cells.array()
+            kind = published_kind(recoded, table[name].type)
+            columns[name] = _ByGroup(CellTexts(recoded.texts, recoded.by_group, kind))
         if bucketed:
             original = table[name] if recoded is None else texts(table[name])
             joint, shuffle = shuffles.of(name)
-            arrays[name] = shuffle.cells(arrays[name], original.take(kept))
+            columns[name] = shuffle.cells(columns[name], original.take(kept))
             if not set(joint) & set(names[at + 1 :]):
-                arrays[name_buckets(joint)] = shuffle.number
-                ranked.append(partial(column_ranks, shuffle.number))
-        ranked.append(cells.ranks if recoded is not None and not bucketed else partial(column_ranks, arrays[name]))
-    order = order_rows(list(in_threads(lambda ranks: ranks(), ranked, len(kept))), len(kept))
-    ordered = in_threads(lambda array: array.take(pa.array(order)), arrays.values(), len(kept))
-    return pa.table(dict(zip(arrays, ordered, strict=True))), kept[order]
+                columns[name_buckets(joint)] = shuffle.number
+    order = _ordered(list(columns.values()), group, len(kept))
+    ordered_group, places = pa.array(group[order]), pa.array(order)
+
+    def ordered(cells: pa.Array | pa.ChunkedArray | _ByGroup) -> pa.Array | pa.ChunkedArray:
+        return cells.texts.array().take(ordered_group) if isinstance(cells, _ByGroup) else cells.take(places)
+
+    shown = in_threads(ordered, columns.values(), len(kept))
+    return pa.table(dict(zip(columns, shown, strict=True))), kept[order]
+
+
+@dataclass(frozen=True, eq=False)
+class _ByGroup:
+    """A column whose cells are those of groups."""
+
+    texts: CellTexts
+
+
+def _ordered(
+    columns: Sequence[pa.Array | pa.ChunkedArray | _ByGroup], group: npt.NDArray[np.int32], rows: int
+) -> npt.NDArray[np.int64]:
+    """Order rows by all columns, the first counting most; groups are ranked once by those that stand side by side."""
+    ranked: list[Callable[[], tuple[Ranks, int]]] = []
+    for of_groups, run in groupby(columns, lambda cells: isinstance(cells, _ByGroup)):
+        if of_groups:
+            ranked.append(partial(_group_ranks, [cells.texts.ranks() for cells in run], group))
+        else:
+            ranked += [partial(column_ranks, cells) for cells in run]
+    return order_rows(list(in_threads(lambda ranks: ranks(), ranked, rows)), rows)
+
+
+def _group_ranks(ranked: Sequence[tuple[Ranks, int]], group: npt.NDArray[np.int32]) -> tuple[Ranks, int]:
+    """Rank every row by its group, and groups by several columns; groups that show the same have the same rank."""
+    groups = len(ranked[0][0])
+    order = order_rows(ranked, groups)
+    differs = np.zeros(groups, dtype=np.bool_)
+    for ranks, _ in ranked:
+        differs[1:] |= ranks[order][1:] != ranks[order][:-1]
+    rank = np.empty(groups, dtype=np.int64)
+    rank[order] = np.cumsum(differs)
+    return rank[group], groups
 
 
 class _Shuffles:

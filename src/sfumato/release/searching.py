@@ -7,23 +7,25 @@ from fractions import Fraction
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.in_blocks import search_in_blocks
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 
+INFORMATION_LOSS = "information-loss-rate"  # the measure of centers, of which no release of covers has one
 
-def search(algorithm: Algorithm, task: Task) -> Publication:
-    """Find what to publish; refuse a search that would suppress too much."""
-    publication = algorithm.search(task)
-    refuse_suppressed(algorithm, publication, task)
+
+def search(algorithm: Algorithm, task: Task, block_rows: int | None = None) -> Publication:
+    """Find what to publish, in blocks of at most so many records if that is asked for; refuse to suppress too much."""
+    publication = algorithm.search(task) if block_rows is None else search_in_blocks(algorithm, task, block_rows)
+    refuse_suppressed(algorithm, publication.suppressed(task.table), task.table.rows, task.most_suppressed)
     return publication
 
 
-def refuse_suppressed(algorithm: Algorithm, publication: Publication, task: Task) -> None:
-    """Refuse what was found if too many records are suppressed."""
-    name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
-    suppressed = publication.suppressed(task.table)
+def refuse_suppressed(algorithm: Algorithm, suppressed: int, rows: int, most: int) -> None:
+    """Refuse what would suppress all records, or more than may be."""
+    name = type(algorithm).__name__
     if suppressed == rows:
         raise InfeasibleError(f"{name} would suppress all records; promise less.")
     if suppressed > most:

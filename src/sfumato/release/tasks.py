@@ -14,7 +14,9 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, code
+from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 from sfumato.judging.audit.audit import check_models
@@ -44,6 +46,7 @@ def task_of(
     With `weights`, every row of the table represents that many records.
     """
     refuse_unpublished(recipe)
+    refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
     task = coded_task(recipe, table, progress, stream, weights=weights)
     for refuse in (_refuse_unknown_values, _refuse_impossible):
@@ -62,6 +65,15 @@ def refuse_unpublished(recipe: Recipe) -> None:
         raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
 
 
+def refuse_unfit_blocks(recipe: Recipe) -> None:
+    """Refuse blocks for what cannot be searched in them."""
+    if recipe.block_rows is None:
+        return
+    refusal = refusal_in_blocks(recipe.algorithm, recipe.models, tuple(recipe.schema.flags))
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
+
+
 def coded_task(
     recipe: Recipe,
     table: pa.Table,
@@ -75,12 +87,17 @@ def coded_task(
     return Task(
         table=coded,
         models=without_implied(recipe.models),
-        most_suppressed=int(Fraction(str(recipe.max_suppressed)) * coded.rows),
+        most_suppressed=most_suppressed(recipe, coded.rows),
         missing=Missing(recipe.schema.missing),
         rng=generator(recipe.seed or 0),
         stream=Stream() if stream is None else stream,
         progress=progress,
     )
+
+
+def most_suppressed(recipe: Recipe, rows: int) -> int:
+    """Return how many of so many records a recipe may suppress."""
+    return int(Fraction(str(recipe.max_suppressed)) * rows)
 
 
 def refuse_unkept(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
@@ -95,7 +112,7 @@ def refuse_unsupported(task: Task, algorithm: Algorithm) -> None:
     refusal = algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
-    _refuse_nearly_unique(task)
+    refuse_nearly_unique([column.domain for column in task.table.quasi], task.table.rows)
 
 
 def _guides(recipe: Recipe) -> tuple[str, ...]:
@@ -109,17 +126,17 @@ def _guides(recipe: Recipe) -> tuple[str, ...]:
     return guides
 
 
-def _refuse_nearly_unique(task: Task) -> None:
+def refuse_nearly_unique(quasi: Sequence[Domain], rows: int) -> None:
     """Refuse names of things that nearly every record has for itself: in sets they would be published one and all.
 
     Such a column is a name, a free text or, if a file was misread, its whole lines. Where there are only a few values,
     a set of them tells little about whose they are.
     """
-    for column in task.table.quasi:
-        domain, most = column.domain, max(FEW_VALUES, task.table.rows * NEARLY_UNIQUE)
+    most = max(FEW_VALUES, rows * NEARLY_UNIQUE)
+    for domain in quasi:
         if domain.scale is Scale.NOMINAL and domain.hierarchy is None and len(domain) > most:
             raise SchemaError(
-                f"Quasi-identifier {domain.name!r} has {len(domain):,} different values in {task.table.rows:,} rows "
+                f"Quasi-identifier {domain.name!r} has {len(domain):,} different values in {rows:,} rows "
                 "and no hierarchy, so sets of them would be published; give it a hierarchy (such as sf.Prefixes()), "
                 "make it an identifier, or give it another role."
             )

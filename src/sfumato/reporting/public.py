@@ -190,6 +190,7 @@ def forms_of(column: PublishedColumn) -> list[str]:
     """Return the forms that the cells of a quasi-identifier have, in a fixed order."""
     found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
     found |= {"intervals"} if len(column.intervals) else set()
+    found |= {"sets"} if len(column.sets) else set()
     return [form for form in FORMS if form in found]
 
 

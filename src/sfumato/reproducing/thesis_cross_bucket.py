@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
+from sfumato.algorithms.publishing import publish_groups, recode_ranges
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError, SfumatoError
+from sfumato.table.columns import undecorated
 
 WEIGHT = "_records"  # the column of counted combinations that says how many records each stands for
 GROUP = "_group"  # the column that says in which group a combination is published
+RANK = "_rank"  # begins the names of columns that say where the group of a combination stands
 NOWHERE = -1  # the group of a combination that is not published
+INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
+FACTS = 3  # that are asked of every column
 Told: TypeAlias = Callable[[float], None]
 
 
 class TooManyCombinationsError(SfumatoError):
-    """A table has more combinations than memory holds."""
+    """A table has more combinations than memory holds.
+
+    Parameters
+    ----------
+    most : how many it holds.
+    columns : how many columns are combined.
+    """
+
+    def __init__(self, most: int, columns: int) -> None:
+        super().__init__(
+            f"The table has more than {most:,} combinations of {columns} columns, more than fit into memory."
+        )
 
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """One column: its canonical type, how many cells are missing, about how many values differ, its time zone.
+    """One column: its canonical type, how many cells are missing, its time zone.
 
     `stars` counts texts of nothing but stars, which mean suppressed.
     """
@@ -33,7 +50,6 @@ class ColumnProfile:
     name: str
     type: pa.DataType
     missing: int
-    distinct: int
     zone: str = ""
     stars: int = 0
 
@@ -55,6 +71,45 @@ class TableProfile:
         return next(column for column in self.columns if column.name == name)
 
 
+class AskedColumn(Protocol):
+    """A column as an engine has it, and what it asks of all its cells."""
+
+    @property
+    def name(self) -> str:
+        """The name that users know."""
+
+    def canonical(self, *, filled: bool, plain: bool, odd: int) -> tuple[Any, pa.DataType]:
+        """Return the expression of its canonical cells, and their type, as its facts decide them."""
+
+
+def profile_of(
+    columns: Sequence[AskedColumn], facts: Sequence[Any], rows: int, zones: Mapping[str, str]
+) -> tuple[tuple[ColumnProfile, ...], list[Any]]:
+    """Describe columns by what one scan found of them.
+
+    Parameters
+    ----------
+    columns : the columns.
+    facts : three of every column: the number of filled cells, whether all are plain, and the number of odd ones.
+    rows : the number of rows.
+    zones : the time zones of columns of moments.
+
+    Returns
+    -------
+    tuple
+        The profiles, and the expressions of canonical cells.
+    """
+    profiles, cells = [], []
+    for at, column in enumerate(columns):
+        filled, plain, odd = facts[FACTS * at : FACTS * (at + 1)]
+        cell, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
+        zone = zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
+        stars = odd if pa.types.is_string(kind) else 0
+        profiles.append(ColumnProfile(column.name, kind, rows - filled, zone, stars))
+        cells.append(cell)
+    return tuple(profiles), cells
+
+
 @dataclass(frozen=True)
 class Piece:
     """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
@@ -74,12 +129,14 @@ class ByCase:
     shown : those of them that are recoded, as published, one row per group.
     names : all published columns in their order.
     order : what rows are ordered by, the first counting most: ranks of groups, or the name of a column.
+    records : how many records every group has.
     """
 
     cases: pa.Table
     shown: pa.Table
     names: tuple[str, ...]
     order: tuple[str | npt.NDArray[np.int64], ...]
+    records: npt.NDArray[np.int64]
 
     @property
     def quasi(self) -> list[str]:
@@ -90,6 +147,36 @@ class ByCase:
     def kept(self) -> list[str]:
         """The columns that are published as they are."""
         return [name for name in self.names if name not in self.shown.column_names]
+
+    @property
+    def shown_cases(self) -> pa.Table:
+        """What is published of every group, and the group as `GROUP`."""
+        groups = pa.array(range(self.shown.num_rows), pa.int32())
+        return undecorated(self.shown).append_column(GROUP, groups)
+
+    def ranks(self) -> dict[str, pa.ChunkedArray]:
+        """Rank every published case by each ranking of groups in `order`, named by `RANK` and its place."""
+        return {f"{RANK}{at}": self.by_case(each) for at, each in enumerate(self.order) if not isinstance(each, str)}
+
+    def parts(self, rows: int) -> pa.ChunkedArray | None:
+        """Deal published cases to parts of about so many rows, in their order.
+
+        Records of the same first rank stay together. Nothing is returned where these are too many, or where a kept
+        column comes first in the order.
+        """
+        first = self.order[0]
+        if isinstance(first, str):
+            return None
+        by_rank = np.bincount(first, weights=self.records)
+        if by_rank.max(initial=0) > 2 * rows:
+            return None
+        _, part = np.unique((np.cumsum(by_rank) - by_rank) // rows, return_inverse=True)
+        return self.by_case(part.astype(np.int32)[first])
+
+    def by_case(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
+        """Give every case what its group has; nothing to cases that are not published."""
+        group = self.cases[GROUP]
+        return pa.array(by_group).take(pc.if_else(pc.equal(group, NOWHERE), None, group))
 
     def run(self, at: int) -> list[str]:
         """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""
@@ -143,6 +230,9 @@ class Source(Protocol):
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
 
@@ -189,3 +279,16 @@ def refuse_same_but_case(names: Sequence[str]) -> None:
         other = known.setdefault(name.lower(), name)
         if other != name:
             raise SchemaError(f"The columns {other!r} and {name!r} differ only in case; rename one of them.")
+
+
+def refuse_no_rows(rows: int) -> None:
+    """Refuse a table without rows."""
+    if not rows:
+        raise SchemaError("The table has no rows; there is nothing to publish.")
+
+
+def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
+    """Give moments, which are in UTC, their time zone back."""
+    if not zone or not pa.types.is_timestamp(cells.type):
+        return cells
+    return cells.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", zone))

@@ -36,9 +36,10 @@ SPARK_TYPES = {
 }
 
 
-def spark_functions() -> Any:
-    """Return the functions that make expressions; each works with Spark and with Spark Connect."""
-    return optional_library("pyspark.sql.functions", extra="spark", error=ReadError)
+def spark_functions(frame: Any) -> Any:
+    """Return the functions that make expressions for a DataFrame, of Spark itself or of Spark Connect."""
+    kind = "connect." if type(frame).__module__.startswith("pyspark.sql.connect") else ""
+    return optional_library(f"pyspark.sql.{kind}functions", extra="spark", error=ReadError)
 
 
 def spark_type(kind: pa.DataType) -> str:
@@ -57,11 +58,13 @@ class SparkColumn:
     name : the name that users know.
     inner : a name without any sign that Spark reads as more than a name.
     kind : the type as Spark writes it.
+    functions : what makes expressions.
     """
 
     name: str
     inner: str
     kind: str
+    functions: Any
 
     def __post_init__(self) -> None:
         known = self.is_text or self.kind in {*WHOLE, *FLOATS, ZONED, NAIVE, *PLAIN} or DECIMAL.fullmatch(self.kind)
@@ -76,7 +79,7 @@ class SparkColumn:
     @property
     def raw(self) -> Any:
         """The cells as they are, but moments with a time zone in UTC without one, and texts ordered by bytes."""
-        functions = spark_functions()
+        functions = self.functions
         column = functions.col(self.inner)
         if self.kind == ZONED:
             micros = functions.unix_micros(column).cast("decimal(20,0)")
@@ -89,7 +92,7 @@ class SparkColumn:
     @property
     def facts(self) -> list[Any]:
         """What to ask of all cells: how many have a value, whether all are plain, how many cannot be published."""
-        functions = spark_functions()
+        functions = self.functions
         column = self.raw
         filled, plain, odd = functions.count(column), functions.expr("true"), functions.lit(0)
         if self.kind in FLOATS:
@@ -105,13 +108,13 @@ class SparkColumn:
             odd = functions.count_if(functions.length(self._digits) > MOST_DIGITS)
         elif self.is_text:
             filled = functions.count(functions.when(column != "", column))
-            odd = functions.count_if(column.rlike(STARS))
+            odd = functions.count_if(functions.contains(column, functions.lit("*")) & column.rlike(STARS))
         return [filled, functions.coalesce(plain, functions.expr("false")), odd]
 
     @property
     def _digits(self) -> Any:
         """The digits of a decimal that count, written out."""
-        functions = spark_functions()
+        functions = self.functions
         digits = functions.regexp_replace(functions.col(self.inner).cast("string"), r"\.|[eE].*", "")
         return functions.regexp_replace(digits, r"\A-?0*|0+\z", "")
 
@@ -124,7 +127,7 @@ class SparkColumn:
         plain : whether all numbers are whole, or all moments at midnight.
         odd : how many cells cannot be published.
         """
-        functions, column = spark_functions(), self.raw
+        functions, column = self.functions, self.raw
         if not filled or self.kind == "void":
             return functions.lit(None).cast("string"), pa.string()
         if self.is_text:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,27 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sfumato.exceptions import ReadError, SchemaError, WriteError
+from sfumato.exceptions import ReadError, WriteError
 from sfumato.sources.base import (
     GROUP,
+    INDEX,
     NOWHERE,
+    RANK,
     WEIGHT,
     ByCase,
-    ColumnProfile,
     LookUp,
     Piece,
     TableProfile,
     Told,
     TooManyCombinationsError,
     Written,
+    in_zone,
+    profile_of,
+    refuse_no_rows,
     refuse_same_but_case,
 )
 from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
 from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import refuse_duplicates, undecorated
+from sfumato.table.columns import refuse_duplicates
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import quoted
 from sfumato.threads import worker_count
@@ -43,7 +45,6 @@ CASES = "sfumato_cases"
 RANKED = "sfumato_ranked_"  # begins the names of tables that rank the texts of a column
 MOST_RANKED = 200_000
 BATCH = 500_000
-INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
 POLL = 0.2  # seconds between two looks at a running query
 
 
@@ -85,6 +86,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query, self._records = query, RECORDS
         self._profile: TableProfile | None = None
+        self._distinct: dict[str, int] = {}
         self.spilled = 0
         with self._told("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
@@ -117,27 +119,31 @@ class DuckDBSource:
         columns = [self._raw[name] for name in names]
         asked = ["count(*)", _estimate([quoted(name) for name in together]), _digest([each.sql for each in columns])]
         for column in columns:
-            asked += [*column.facts, f"approx_count_distinct({column.sql})"]
+            asked += column.facts
+        asked += [f"approx_count_distinct({column.sql})" for column in columns]
         with self._told("read"):
             (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
         rows, combinations, digest = found[:3]
-        if not rows:
-            raise SchemaError("The table has no rows; there is nothing to publish.")
-        profiles, casts = [], []
-        for at, column in enumerate(columns):
-            filled, plain, odd, distinct = found[3 + 4 * at : 7 + 4 * at]
-            cast, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
-            zone = self._zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
-            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, odd))
-            casts.append(f"{cast} AS {column.sql}")
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608
-        )
-        self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{digest}")
+        refuse_no_rows(rows)
+        profiles, cells = profile_of(columns, found[3 : -len(columns)], rows, self._zones)
+        self._distinct = dict(zip(names, found[-len(columns) :], strict=True))
+        casts = ", ".join(f"{cell} AS {column.sql}" for cell, column in zip(cells, columns, strict=True))
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {casts} FROM {self._query}")  # noqa: S608
+        self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
+
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        hashed = _digest([quoted(column.name) for column in self._profile.columns])
+        with self._told("read"):
+            ((rows, digest),) = self._connection.execute(f"SELECT count(*), {hashed} FROM {self._query}").fetchall()  # noqa: S608
+        return rows, f"duckdb-{digest}"
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
+        if len(names) == 1:
+            return self._distinct[names[0]]
         return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
@@ -152,9 +158,7 @@ class DuckDBSource:
         for batch in self._stream(query, tell):
             rows += batch.num_rows
             if rows > most:
-                raise TooManyCombinationsError(
-                    f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
-                )
+                raise TooManyCombinationsError(most, len(names))
             batches.append(batch)
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         types = {name: self._profile.column(name).type for name in names}
@@ -209,7 +213,7 @@ class DuckDBSource:
         digits: list[Digit | str] = []
         for at, ranks in enumerate(rule.order):
             if not isinstance(ranks, str):
-                digits.append(group_digit(rule, at, f"c._rank{at}"))
+                digits.append(group_digit(rule, at, f"c.{RANK}{at}"))
             elif self._is_ranked(ranks):
                 digits.append(value_digit(ranks, self._ranked(ranks), f"{quoted(RANKED + ranks)}.rank"))
             else:
@@ -219,12 +223,12 @@ class DuckDBSource:
     def _ordered(self, rule: ByCase, keys: Sequence[PackedDigits | str]) -> str:
         """Write the query for the keys of all published rows, in their order."""
         cases, tables = rule.cases, []
-        for at, ranks in enumerate(rule.order):
-            if not isinstance(ranks, str):
-                cases = cases.append_column(f"_rank{at}", pa.array(ranks).take(_published(cases[GROUP])))
-            elif self._is_ranked(ranks):
-                table = quoted(RANKED + ranks)
-                tables.append(f" LEFT JOIN {table} ON r.{quoted(ranks)} = {table}.value")
+        for ranked, ranks in rule.ranks().items():
+            cases = cases.append_column(ranked, ranks)
+        for name in rule.order:
+            if isinstance(name, str) and self._is_ranked(name):
+                table = quoted(RANKED + name)
+                tables.append(f" LEFT JOIN {table} ON r.{quoted(name)} = {table}.value")
         self._connection.register(CASES, cases)
         wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
         order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
@@ -237,7 +241,7 @@ class DuckDBSource:
     def _is_ranked(self, name: str) -> bool:
         """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        return self._profile.column(name).distinct <= min(MOST_RANKED, self._profile.rows // 2)
+        return self._distinct[name] <= min(MOST_RANKED, self._profile.rows // 2)
 
     def _ranked(self, name: str) -> pa.Array:
         """Rank the values of a column in a table of its own, and return them in their order."""
@@ -279,8 +283,7 @@ class DuckDBSource:
 
     def digest_written(self, rule: ByCase) -> str:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
-        self._connection.register(CASES, shown)
+        self._connection.register(CASES, rule.shown_cases)
         moments = [
             f"make_timestamp(epoch_us({each.sql})) AS {each.sql}" for each in self._raw.values() if each.kind == ZONED
         ]
@@ -358,21 +361,10 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
-    """Give moments, which are in UTC, their time zone back."""
-    if not zone or not pa.types.is_timestamp(cells.type):
-        return cells
-    return cells.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", zone))
-
-
 def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
     """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
     listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
     return f"read_parquet([{listed}], hive_partitioning={str(partitioned).lower()}, union_by_name=false)"
-
-
-def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(group, NOWHERE), None, group)
 
 
 def _same_cells(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROWS_PER_PART = 10_000_000
+LARGEST_DICTIONARY = 64_000_000  # bytes; beyond them the texts of a column are written again for every row
 
 
 class PartsWriter:
@@ -42,7 +43,14 @@ class PartsWriter:
         self._close()
         name = f"part-{len(self.parts):05}.parquet"
         path = self._folder / name
-        writer = pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True, store_schema=zoned)
+        writer = pq.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            write_page_checksum=True,
+            store_schema=zoned,
+            dictionary_pagesize_limit=LARGEST_DICTIONARY,
+        )
         self._writer, self._left = writer, self._rows_per_part
         self.parts.append(name)
         return writer

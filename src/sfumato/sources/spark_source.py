@@ -1,46 +1,58 @@
 """Tables that Spark reads, counts and rewrites, on one machine or many; nothing else here knows Spark.
 
-Only DataFrames, their expressions and Arrow functions are used, so Spark Connect serves as well. What runs in the
-workers is shipped to them: they need pandas and PyArrow, as all Arrow functions of Spark do, but not this package.
+Only DataFrames, their expressions and Arrow functions are used, so Spark Connect serves as well.
 """
 
 from __future__ import annotations
 
+import shutil
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato import __version__
+from sfumato.exceptions import ReadError, WriteError
 from sfumato.sources.base import (
     GROUP,
+    INDEX,
     NOWHERE,
+    RANK,
     WEIGHT,
     ByCase,
-    ColumnProfile,
     Piece,
     TableProfile,
     Told,
     TooManyCombinationsError,
     Written,
+    profile_of,
+    refuse_no_rows,
     refuse_same_but_case,
 )
 from sfumato.sources.canonical_spark import UTC, ZONED, SparkColumn, spark_functions, spark_type
-from sfumato.sources.duckdb_source import INDEX, in_zone
 from sfumato.sources.packing import group_digit
-from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import refuse_duplicates, undecorated
-from sfumato.table.extras import optional_library
+from sfumato.sources.spark_errors import missing_in_workers, told
+from sfumato.sources.spark_workers import CHANGED, FOUND, HALF, REPORT, InWorker, PartWriting, asking, pack, unpack
+from sfumato.table.columns import refuse_duplicates
 
-BATCH = 500_000  # rows of a row group
-SHIPPED = 50_000  # rows that a worker sends at once, about
+ROWS_PER_PART = 1_000_000
+BITS = 12  # of a hash that name a bucket
+BUCKETS = 2**BITS
+ASKED = 8  # workers that are asked what they have
 MOST_SENT = 100 * 2**20  # bytes of cases that every worker gets; more are joined by shuffling
-CASE, RANK = "_case", "_rank"
+CASE, PART, LABELS, KEY = "_case", "_part", "_labels", "_key"
+UNSEEN = (
+    "Workers of Spark do not see the folder {}, or may not write there; give out= in a folder that this session and "
+    "all workers share at the same path."
+)
 
 
 class SparkSource:
@@ -50,15 +62,16 @@ class SparkSource:
     ----------
     frame : the DataFrame.
     temporary : the folder for what does not fit into the memory of this process.
+    out : the folder in which the release is made, which workers must see, too; None if none is made.
     """
 
-    def __init__(self, frame: Any, *, temporary: Path) -> None:
-        self.temporary = temporary
-        self._errors = optional_library("pyspark.errors", extra="spark", error=ReadError)
-        self._functions = spark_functions()
+    def __init__(self, frame: Any, *, temporary: Path, out: Path | None = None) -> None:
+        self.temporary, self._out = temporary, out
+        self._functions = spark_functions(frame)
         self._session = frame.sparkSession
+        self._asked = False  # whether workers were
         self.spilled = 0  # Spark Connect does not tell
-        with self._told("read"):
+        with told("read"):
             names, kinds = list(frame.columns), [field.dataType.simpleString() for field in frame.schema.fields]
         refuse_duplicates(names)
         refuse_same_but_case(names)
@@ -71,6 +84,9 @@ class SparkSource:
         self._raw: dict[str, SparkColumn] = {}
         self._records: Any = None
         self._profile: TableProfile | None = None
+        self._counted: tuple[list[str], pa.Table] | None = None
+        self._digested: tuple[list[str], tuple[int, ...]] | None = None
+        self._summed: tuple[ByCase, tuple[int, ...]] | None = None
 
     @property
     def engine(self) -> str:
@@ -84,40 +100,58 @@ class SparkSource:
 
     def close(self) -> None:
         """Let go of the table; the session belongs to whoever started it."""
-        self._records = None
+        self._records = self._counted = None
 
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
         functions = self._functions
-        self._raw = {name: SparkColumn(name, *self._kinds[name]) for name in names}
+        self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
         columns = list(self._raw.values())
-        asked = [functions.count(functions.lit(1)), self._estimated([self._raw[name].raw for name in together])]
-        asked += self._digests([column.raw for column in columns])
-        for column in columns:
-            asked += [*column.facts, functions.approx_count_distinct(column.raw)]
-        with self._told("read"):
-            self._refuse_other_python()
+        asked = [*self._rows_and_halves(together), *(fact for column in columns for fact in column.facts)]
+        with told("read"):
+            if not self._asked:
+                self._refuse_workers()
             (found,) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
-        rows, combinations, *digests = found[:4]
-        if not rows:
-            raise SchemaError("The table has no rows; there is nothing to publish.")
-        profiles, cells = [], []
-        for at, column in enumerate(columns):
-            filled, plain, odd, distinct = found[4 + 4 * at : 8 + 4 * at]
-            cell, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
-            zone = UTC if column.kind == ZONED and pa.types.is_timestamp(kind) else ""
-            stars = odd if column.is_text else 0
-            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, stars))
-            cells.append(cell.alias(column.inner))
-        self._records = self._frame.select(*cells)
-        self._profile = TableProfile(rows, tuple(profiles), combinations, "spark-" + "-".join(map(str, digests)))
+        rows, *halves = found[:3]
+        refuse_no_rows(rows)
+        zones = {column.name: UTC for column in columns if column.kind == ZONED}
+        profiles, cells = profile_of(columns, found[3:], rows, zones)
+        named = (cell.alias(column.inner) for cell, column in zip(cells, columns, strict=True))
+        self._records = self._frame.select(*named)
+        self._counted, self._digested = None, (list(together), tuple(halves))
+        combinations = rows if self._asked else self.estimate(together)  # what was written is counted at once
+        self._profile = TableProfile(rows, profiles, combinations, "spark-{}-{}".format(*halves))
         return self._profile
 
+    def digest_again(self) -> tuple[int, str]:
+        """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        asked = self._rows_and_halves(self._digested[0])
+        with told("read"):
+            ((rows, *halves),) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
+        return rows, "spark-{}-{}".format(*halves)
+
+    def _rows_and_halves(self, together: Sequence[str]) -> list[Any]:
+        """Ask for the number of rows, and for both halves of the digest of the columns that are profiled."""
+        first = self._hashed([self._raw[name].raw for name in together])
+        others = [column.raw for name, column in self._raw.items() if name not in together]
+        return [self._functions.count(self._functions.lit(1)), *self._halves(first, others)]
+
     def estimate(self, names: Sequence[str]) -> int:
-        """Estimate how many combinations of some columns there are."""
-        with self._told("read"):
-            ((found,),) = self._records.agg(self._estimated(self._cells(names))).collect()
-        return int(found)
+        """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
+
+        As a share of the largest possible, the least of `n` hashes is about exponentially distributed with rate `n`.
+        Spark's own estimate is about as good, but Spark does not compile it.
+        """
+        if self._counted is not None and self._counted[0] == list(names):
+            return int(self._counted[1].num_rows)
+        functions, hashed = self._functions, self._hashed(self._cells(names))
+        bucket = hashed.bitwiseAND(functions.lit(BUCKETS - 1))
+        least = functions.min(functions.shiftrightunsigned(hashed, BITS)).cast("double").alias("least")
+        buckets = self._records.groupBy(bucket).agg(least).agg(functions.count("*"), functions.sum("least"))
+        with told("read"):
+            ((filled, total),) = buckets.collect()
+        return int(BUCKETS * filled / (total / 2.0 ** (64 - BITS) + BUCKETS - filled) + 0.5)
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
@@ -128,14 +162,18 @@ class SparkSource:
         counted = records.groupBy(*self._cells(names)).agg(functions.count(functions.lit(1)).alias(WEIGHT))
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         tell(0.0)
-        with self._told("read"):
-            found = (counted if self._profile.rows <= most else counted.limit(most + 1)).toArrow()
+        if piece is None and self._counted is not None and self._counted[0] == list(names):
+            found = self._counted[1]
+        else:
+            with told("read"):
+                found = (counted if self._profile.rows <= most else counted.limit(most + 1)).toArrow()
+            found = self._renamed(found, [*names, WEIGHT])
         if found.num_rows > most:
-            raise TooManyCombinationsError(
-                f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
-            )
+            raise TooManyCombinationsError(most, len(names))
         tell(1.0)
-        return self._renamed(found, [*names, WEIGHT])
+        if piece is None:
+            self._counted = list(names), found  # audits ask for the same again
+        return found
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
@@ -143,99 +181,123 @@ class SparkSource:
             yield from self._renamed(sent, names).to_batches()
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
-        """Write the recoded table in its order as parts of a new folder."""
-        digits = {at: group_digit(rule, at, "") for at, ranks in enumerate(rule.order) if not isinstance(ranks, str)}
-        zones = {name: UTC for name in rule.names if self._raw[name].kind == ZONED}
-        with PartsWriter(folder) as writer:
-            for table in _regrouped(self._stream(self._ordered(rule), tell), BATCH):
-                columns: dict[str, pa.Array] = {}
-                for at, name in enumerate(rule.order):
-                    cells = table.column(at).combine_chunks()
-                    if isinstance(name, str):
-                        columns[name] = cells.cast(self._type(name))
-                    elif cells.null_count:
-                        raise ReadError("The table changed while it was read; make the release again.")
-                    else:
-                        columns |= digits[at].read(cells.to_numpy())
-                writer.write(pa.table({name: in_zone(columns[name], zones.get(name)) for name in rule.names}))
-        return Written(folder, writer.rows, tuple(writer.parts))
+        """Write the recoded table in its order as parts of a new folder: every worker writes its own."""
+        folder.mkdir(parents=True, exist_ok=True)
+        digits = [name if isinstance(name, str) else group_digit(rule, at, "") for at, name in enumerate(rule.order)]
+        writing = PartWriting(
+            folder=str(folder.resolve()),
+            sent=tuple(digits),
+            types={name: self._type(name) for name in rule.kept},
+            zones={name: UTC for name in rule.names if self._raw[name].kind == ZONED},
+            names=rule.names,
+            ordered=rule.parts(ROWS_PER_PART) is None,
+        )
+        tell(0.0)
+        with told("write"):
+            reports = sorted(map(tuple, _in_workers(self._dealt(rule), writing, REPORT).collect()))
+        tell(1.0)
+        self._summed = rule, tuple(sum(each[at] for each in reports) for at in (-2, -1))
+        return _gathered(folder, reports)
 
-    def _ordered(self, rule: ByCase) -> Any:
-        """Return what all published rows are ordered by, in their order: ranks of groups, and other cells."""
+    def _dealt(self, rule: ByCase) -> Any:
+        """Return what rows are ordered by; the number of their part and their hash stand before it.
+
+        How many rows every group has is known, so parts of about one size are dealt without looking at the rows first,
+        and whoever writes a part orders it. Else Spark orders all rows.
+        """
         functions = self._functions
-        ranks = {
-            f"{RANK}{at}": pa.array(each).take(_published(rule.cases[GROUP]))
-            for at, each in enumerate(rule.order)
-            if not isinstance(each, str)
-        }
         cells = [
             functions.col(self._raw[each].inner if isinstance(each, str) else f"{RANK}{at}").alias(f"o{at}")
             for at, each in enumerate(rule.order)
         ]
-        joined = self._joined(self._records, rule.quasi, rule.cases, ranks, how="left")
-        kept = joined.where(~functions.col(CASE).eqNullSafe(functions.lit(NOWHERE))).select(*cells)
-        return kept.orderBy(*(functions.col(f"o{at}").asc_nulls_last() for at in range(len(cells))))
+        keys = [functions.col(f"o{at}").asc_nulls_last() for at in range(len(cells))]
+        parts = rule.parts(ROWS_PER_PART)
+        also = {**rule.ranks(), LABELS: rule.by_case(self._hashes(rule.shown_cases.drop_columns([GROUP])))}
+        if parts is not None:
+            also[PART] = parts
+        joined = self._joined(rule, also)
+        kept = joined.where(~functions.col(CASE).eqNullSafe(functions.lit(NOWHERE)))
+        hashed = self._hashed([functions.col(LABELS), *self._cells(rule.kept)]).alias("hashed")
+        if parts is None:
+            dealt = kept.select(hashed, *cells).orderBy(*keys)
+            return dealt.select(functions.spark_partition_id().alias(PART), "*")
+        part = functions.coalesce(functions.col(PART), functions.lit(0)).alias(PART)
+        return kept.select(part, hashed, *cells).repartitionById(int(pc.max(parts).as_py()) + 1, PART)
 
-    def _joined(
-        self, records: Any, names: Sequence[str], cases: pa.Table, also: dict[str, pa.Array], *, how: str
-    ) -> Any:
-        """Join rows with cases that agree on some columns; missing cells agree with each other."""
-        functions = self._functions
-        inner = {name: f"k{at}" for at, name in enumerate(names)}
-        table = pa.table({**{inner[name]: cases[name] for name in names}, CASE: cases[GROUP], **also})
+    def _joined(self, rule: ByCase, also: dict[str, pa.Array]) -> Any:
+        """Join rows with their cases, by one hash of the columns that decide them if no two cases share it."""
+        functions, keys = self._functions, [f"k{at}" for at in range(len(rule.quasi))]
+        sent = pa.table({CASE: rule.cases[GROUP], **also})
+        if not keys:
+            return self._records.crossJoin(functions.broadcast(self._made(sent)))
+        own, cases = self._cells(rule.quasi), rule.cases.select(rule.quasi).rename_columns(keys)
+        found = self._hashes(cases)
+        if len(np.unique(found)) == len(found):
+            made = self._made(sent.append_column(KEY, pa.array(found)))
+            same = self._hashed(own) == functions.col(KEY)
+        else:
+            made = self._made(pa.table([*sent.columns, *cases.columns], [*sent.column_names, *keys]))
+            same = reduce(and_, (cell.eqNullSafe(functions.col(key)) for cell, key in zip(own, keys, strict=True)))
+        return self._records.join(functions.broadcast(made) if sent.nbytes <= MOST_SENT else made, same, "left")
+
+    def _hashes(self, table: pa.Table) -> npt.NDArray[np.int64]:
+        """Hash the rows of a small table as Spark does, in their order."""
+        numbered = table.rename_columns([f"k{at}" for at in range(table.num_columns)])
+        numbered = numbered.append_column("at", pa.array(np.arange(table.num_rows)))
+        hashed = self._hashed(list(map(self._functions.col, numbered.column_names[:-1]))).alias("hashed")
+        with told("read"):
+            found = self._made(numbered).select("at", hashed).toArrow()
+        hashes = np.empty(table.num_rows, dtype=np.int64)
+        hashes[found["at"].to_numpy()] = found["hashed"].to_numpy()
+        return hashes
+
+    def _made(self, table: pa.Table) -> Any:
+        """Send a table to Spark."""
         kinds = ", ".join(f"{field.name} {spark_type(field.type)}" for field in table.schema)
-        with self._told("read"):
-            made = self._session.createDataFrame(table, schema=kinds)
-        if table.nbytes <= MOST_SENT:
-            made = functions.broadcast(made)
-        if not names:
-            return records.crossJoin(made)
-        same = functions.expr("true")
-        for name, key in inner.items():
-            same &= functions.col(self._raw[name].inner).eqNullSafe(functions.col(key))
-        return records.join(made, same, how)
+        with told("read"):
+            return self._session.createDataFrame(table, schema=kinds)
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""
         (cell,) = self._cells([name])
-        with self._told("read"):
-            found = self._records.select(cell).where(cell.isNotNull()).distinct().orderBy(cell).toArrow()
+        with told("read"):
+            found = self._distinct(cell).orderBy(cell).toArrow()
         return self._renamed(found, [name])[name].combine_chunks()
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
             return {}
-        with self._told("read"):
-            (found,) = self._records.agg(*map(self._functions.count_distinct, self._cells(names))).collect()
-        return dict(zip(names, found, strict=True))
+        with told("read"):  # one by one: together, Spark would copy every row once per column
+            return {name: self._distinct(cell).count() for name, cell in zip(names, self._cells(names), strict=True)}
+
+    def _distinct(self, cell: Any) -> Any:
+        return self._records.select(cell).where(cell.isNotNull()).distinct()
 
     def digest(self, rule: ByCase) -> str:
-        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
-        joined = self._joined(self._records, rule.quasi, rule.cases, {}, how="inner")
-        return self._digest(joined.where(self._functions.col(CASE) != NOWHERE), rule)
+        """Sum up hashes of the labels and kept columns of all rows that the rule published.
+
+        Every row brought its hash along to whoever wrote it, so that the table need not be read again.
+        """
+        assert self._summed is not None  # noqa: S101 - what was written is compared
+        assert self._summed[0] is rule  # noqa: S101 - with the rule by which it was written
+        return "{}-{}".format(*self._summed[1])
 
     def digest_written(self, rule: ByCase) -> str:
-        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
-        cells = [self._raw[name].raw.alias(self._raw[name].inner) for name in rule.names]
-        joined = self._joined(self._frame.select(*cells), rule.shown.column_names, shown, {}, how="inner")
-        return self._digest(joined, rule)
-
-    def _digest(self, joined: Any, rule: ByCase) -> str:
-        case = self._functions.col(CASE).cast("int")
-        with self._told("read"):
-            (found,) = joined.agg(*self._digests([case, *self._cells(rule.kept)])).collect()
-        return "-".join(map(str, found))
+        """Sum up the same hashes of rows as they were written."""
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        together, halves = self._digested
+        if together != rule.shown.column_names:
+            shown, kept = ([self._raw[name].raw for name in names] for names in (rule.shown.column_names, rule.kept))
+            with told("read"):
+                (halves,) = self._frame.agg(*self._halves(self._hashed(shown), kept)).collect()
+        return "{}-{}".format(*halves)
 
     def written(self, folder: Path) -> SparkSource:
         """Return a table that was written, to be judged as it stands in its files."""
-        paths = sorted(folder.glob("*.parquet"))
-        fields = pq.read_schema(paths[0])
-        kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
-        reader = self._session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
-        with self._told("read"):
-            return SparkSource(reader.parquet(*(path.resolve().as_uri() for path in paths)), temporary=self.temporary)
+        made = SparkSource(spark_frame(self._session, sorted(folder.glob("*.parquet"))), temporary=self.temporary)
+        made._asked = True  # its workers are the same
+        return made
 
     def _type(self, name: str) -> pa.DataType:
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
@@ -248,109 +310,73 @@ class SparkSource:
         """Return columns by the names that users know, and of their canonical types."""
         return found.rename_columns(list(names)).cast(pa.schema({name: self._type(name) for name in names}))
 
-    def _hashed(self, cells: Sequence[Any], salt: int = 0) -> Any:
+    def _hashed(self, cells: Sequence[Any]) -> Any:
         """Hash cells; Spark's own hash passes over missing ones."""
         functions = self._functions
-        return functions.xxhash64(functions.lit(salt), *(each for cell in cells for each in (cell, cell.isNull())))
+        return functions.xxhash64(functions.lit(0), *(each for cell in cells for each in (cell, cell.isNull())))
 
-    def _estimated(self, cells: Sequence[Any]) -> Any:
-        return self._functions.approx_count_distinct(self._hashed(cells))
+    def _halves(self, first: Any, others: Sequence[Any]) -> list[Any]:
+        """Sum up both halves of a hash of every row: no order of rows changes them, hardly any other change keeps them.
 
-    def _digests(self, cells: Sequence[Any]) -> list[Any]:
-        """Sum up two hashes of every row: no order of rows changes them, and hardly any other change keeps both."""
-        functions = self._functions
-        sums = [functions.sum(self._hashed(cells, salt).cast("decimal(20,0)")) for salt in (1, 2)]
-        return [functions.coalesce(each, functions.lit(0)) for each in sums]
+        Each half lies around zero, so that no sum of rows below 2^32 is too large.
+        """
+        functions, hashed = self._functions, self._hashed([first, *others])
+        halves = functions.shiftright(hashed, 32), hashed.bitwiseAND(functions.lit(HALF - 1)) - functions.lit(HALF // 2)
+        return [functions.coalesce(functions.sum(each), functions.lit(0)) for each in halves]
 
     def _stream(self, frame: Any, tell: Told) -> Iterator[pa.Table]:
         """Fetch rows in their order, one partition after the other, each packed by a worker."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         rows = 0
-        with self._told("read"):
-            for row in _sent(frame).toLocalIterator():
-                table = pa.ipc.open_stream(bytes(row[0])).read_all()
+        with told("read"):
+            for row in _in_workers(frame, pack, "sent binary").toLocalIterator():
+                table = unpack(row[0])
                 rows += table.num_rows
                 yield table
                 tell(min(rows / self._profile.rows, 1.0))
 
-    def _refuse_other_python(self) -> None:
-        """Start a worker before any scan: Spark refuses one whose version of Python differs."""
-        _sent(self._session.range(1, numPartitions=1)).collect()
-
-    @contextmanager
-    def _told(self, doing: str) -> Iterator[None]:
-        """Reword what Spark says: it may quote cells."""
-        try:
-            yield
-        except self._errors.PySparkException as error:
-            raise _reworded(error, doing) from None
-
-
-def _reworded(error: Any, doing: str) -> ReadError:
-    """Say in one sentence what Spark could not do, by the name of its error alone."""
-    told = str(error)
-    if "PYTHON_VERSION_MISMATCH" in told:
-        return ReadError(
-            "The workers of Spark run another version of Python than this session; set PYSPARK_PYTHON to the same."
-        )
-    if "No module named 'p" in told or "PACKAGE_NOT_INSTALLED" in told:
-        return ReadError("Spark needs pandas and PyArrow, here and in its workers; install them there.")
-    if "FileNotFoundException" in told or "PATH_NOT_FOUND" in told:
-        return ReadError(
-            "Spark does not find files that it needs; check the table, and give out= a folder that all workers see."
-        )
-    kind = (getattr(error, "getCondition", lambda: None)() or type(error).__name__).split(".")[0]
-    return ReadError(f"Spark cannot {doing} the table ({kind}); check the table and the log of Spark.")
+    def _refuse_workers(self) -> None:
+        """Ask some workers before any scan what they have, and refuse those that cannot take part."""
+        folder = None if self._out is None else str(self._out.resolve())
+        asked = _in_workers(self._session.range(0, ASKED, numPartitions=ASKED), asking(folder), FOUND).collect()
+        versions, sees = {each[0] for each in asked}, all(each[1] for each in asked)
+        if None in versions:
+            raise missing_in_workers()
+        if versions != {__version__}:
+            raise ReadError(
+                f"The workers of Spark have another version of Sfumato than this session; install {__version__} there."
+            )
+        if not sees:
+            raise WriteError(UNSEEN.format(self._out))
 
 
-def _sent(frame: Any) -> Any:
-    """Let workers pack many rows into one cell each; Spark warns of its pandas, which no row passes through."""
+def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
+    """Return Parquet files that were written here as a DataFrame of a session."""
+    fields = pq.read_schema(paths[0])
+    kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
+    with told("read"):
+        reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
+        return reader.parquet(*(path.resolve().as_uri() for path in paths))
+
+
+def _in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
+    """Let workers run a function on Arrow batches; Spark warns of its pandas, which no row passes through."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        return frame.mapInArrow(_packing(SHIPPED), "sent binary")
+        return frame.mapInArrow(function, kinds)
 
 
-def _packing(most: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for workers that packs many rows into one cell; it travels by value."""
-
-    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        def packed(held: list[pa.RecordBatch]) -> pa.RecordBatch:
-            sink = pa.BufferOutputStream()
-            options = pa.ipc.IpcWriteOptions(compression="zstd")
-            with pa.ipc.new_stream(sink, held[0].schema, options=options) as stream:
-                for each in held:
-                    stream.write_batch(each)
-            cell = pa.array([sink.getvalue().to_pybytes()], pa.binary())
-            return pa.RecordBatch.from_arrays([cell], ["sent"])
-
-        held: list[pa.RecordBatch] = []
-        rows = 0
-        for batch in batches:
-            held.append(batch)
-            rows += batch.num_rows
-            if rows >= most:
-                yield packed(held)
-                held, rows = [], 0
-        if held:
-            yield packed(held)
-
-    return pack
-
-
-def _regrouped(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
-    """Yield the same rows in tables of one size, so that files do not tell how Spark dealt them."""
-    held: list[pa.Table] = []
-    rows = 0
-    for table in tables:
-        held.append(table)
-        rows += table.num_rows
-        while rows >= most:
-            whole = pa.concat_tables(held)
-            yield whole.slice(0, most)
-            held, rows = [whole.slice(most)], rows - most
-    if rows:
-        yield pa.concat_tables(held)
-
-
-def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(group, NOWHERE), None, group)
+def _gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
+    """Take the parts that workers report, name them in their order, and remove what other attempts left."""
+    if any(rows == CHANGED for _, rows, *_ in reports):
+        raise ReadError("The table changed while it was read; make the release again.")
+    parts = []
+    for at, (_, _, file, size, *_) in enumerate(reports):
+        made = folder / file
+        if not made.is_file() or made.stat().st_size != size:
+            raise WriteError(UNSEEN.format(folder.parent))
+        parts.append(f"part-{at:05}.parquet")
+        made.replace(folder / parts[-1])
+    for attempt in folder.glob("attempt-*"):
+        shutil.rmtree(attempt)
+    return Written(folder, sum(rows for _, rows, *_ in reports), tuple(parts))

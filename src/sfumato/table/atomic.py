@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,16 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
         refuse_occupied(target, replace=replace)
         _move_folder(temporary, target, place / REPLACED)
         _sync_folder(target.parent)
+
+
+def local_path(target: str | os.PathLike[str]) -> Path:
+    """Return the path of a file or folder; refuse the address of an object store, which has no folders to move."""
+    address = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", os.fspath(target))
+    if address:
+        raise WriteError(
+            f"Releases are not written to {address[1]}:// addresses; give a folder, and copy its public/ there."
+        )
+    return Path(target)
 
 
 def _refuse_missing_parent(target: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ OURS = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
 UNLOCKED = ".new"  # ends the name of a folder that is not locked yet
 FORSAKEN = re.compile(OURS.pattern + re.escape(UNLOCKED))
 HOUR = 3600
+LOCKS = fcntl is not None
 REPLACED = "replaced"  # holds what stood at the target until the new is there
 
 
@@ -40,7 +42,7 @@ def workplace(parent: Path) -> Iterator[Path]:
     unlocked.mkdir(mode=0o700)
     lock = None
     try:
-        lock = _locked(unlocked)
+        lock = locked(unlocked)
         os.rename(unlocked, place)  # noqa: PTH104 - never the rename that a test of moving folders makes fail
         yield place
     finally:
@@ -63,7 +65,7 @@ def remove_left(parent: Path) -> None:
 
 
 def _remove_unused(place: Path) -> None:
-    lock = _locked(place) if _is_ours(place) else None
+    lock = locked(place) if is_ours(place) else None
     if lock is None:
         return
     try:
@@ -75,11 +77,20 @@ def _remove_unused(place: Path) -> None:
         os.close(lock)
 
 
-def _is_ours(place: Path) -> bool:
+def is_ours(place: Path) -> bool:
+    """Return whether a folder belongs to whoever runs this process; nobody knows on Windows."""
     return hasattr(os, "getuid") and place.stat().st_uid == os.getuid()
 
 
-def _locked(folder: Path) -> int | None:
+def is_private(place: Path) -> bool:
+    """Return whether a folder is a real one that nobody but its owner, who runs this process, can look into."""
+    if not hasattr(os, "getuid"):
+        return True
+    found = place.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def locked(folder: Path) -> int | None:
     """Lock a folder as long as the answer is open; None if another process has, or if the system cannot."""
     if fcntl is None:
         return None

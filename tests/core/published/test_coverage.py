@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.publishing import recode_ranges, recode_sets
+from sfumato.algorithms.publishing import recode_ranges
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn, code_column
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet

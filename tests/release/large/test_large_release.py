@@ -119,7 +119,13 @@ def test_partitions_are_columns(folder, patients):
     ("more", "sentence"),
     {
         "masking": ({"masking": [sf.masking.TopCode(column="age", at=80)]}, "Masking steps are not carried out"),
-        "algorithm": ({"algorithm": sf.algorithms.Anatomy()}, "Anatomy works on single rows"),
+        "algorithm": ({"algorithm": sf.Mdav()}, r"Mdav works on single rows.* give block_rows= \(--block-rows\)"),
+        "buckets": ({"algorithm": sf.Anatomy(), "block_rows": 20}, "Anatomy publishes values in buckets"),
+        "needless blocks": ({"block_rows": 20}, "Mondrian counts equal records and needs no blocks"),
+        "large blocks": (
+            {"algorithm": sf.Mdav(), "block_rows": 500_000},
+            r"Blocks of 500,000 rows may not fit into the 0.1 GB .* to 16,666 or less",
+        ),
         "relaxed": ({"algorithm": sf.Mondrian(strict=False)}, "use strict=True"),
         "nowhere": ({"out": None}, "give a folder with out="),
         "size": ({"memory": "much"}, "at least 50MB"),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -18,12 +25,14 @@ import sfumato as sf
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SfumatoError, WriteError
 from sfumato.recipe import Recipe
-from sfumato.release.large import finishing
-from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large import finishing, uncut_segments
+from sfumato.release.large.coded_rows import BatchWriter, CodedRows
 from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.release.large.running import carry_out_large
+from sfumato.release.large.uncut_segments import Cases
+from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import to_arrow
 
@@ -134,16 +143,76 @@ def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path,
 
 @pytest.mark.parametrize("column", ["age", "occupation"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, monkeypatch, column):
-    write = finishing._write
+    write = finishing.write_part
 
     def wrong(part, shown):
         at = shown.schema.get_field_index(column)
         cells = shown[column].cast(pa.string()).to_pylist()
         write(part, shown.set_column(at, column, pa.array([*cells[1:], cells[0]])))
 
-    monkeypatch.setattr(finishing, "_write", wrong)
+    monkeypatch.setattr(finishing, "write_part", wrong)
     with pytest.raises(BrokenPromiseError):
         in_segments(RECIPE, census(), tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def mostly_alike(rows: int = 1000) -> pa.Table:
+    """Return a table of which four in five rows have the same quasi-identifiers, and half of these are all alike."""
+    table = census(rows)
+    alike = pa.array([at % 5 != 0 for at in range(rows)])
+    same = pa.array([at % 10 < 5 and at % 5 != 0 for at in range(rows)])
+    for at, name in enumerate(table.column_names):
+        where = alike if name in SCHEMA.quasi else same
+        cells = pc.if_else(where, table[name][0], table[name])
+        table = table.set_column(at, name, cells)
+    return table
+
+
+NO_KEPT = sf.Schema(quasi=["age", "education", "sex"])
+READ = (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="occupation"))
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, NO_KEPT], ids=["kept", "nothing else"])
+@pytest.mark.parametrize("models", [(sf.KAnonymity(k=3),), READ], ids=["k", "l"])
+def test_rows_alike_that_nothing_cuts_are_never_in_memory_together(tmp_path, monkeypatch, schema, models):
+    if schema is NO_KEPT and models is READ:
+        return
+    table, recipe = mostly_alike(), Recipe(schema=schema, models=models, algorithm=sf.Mondrian(), seed=1)
+    expected = sf.carry_out(recipe, table)
+    read, loaded = CodedRows.segment, []
+    monkeypatch.setattr(CodedRows, "segment", lambda self, at: loaded.append(read(self, at)) or loaded[-1])
+    found = in_segments(recipe, table, tmp_path)
+    assert rows_of(found).equals(ordered(undecorated(expected.published)))
+    assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
+    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert max(batch.num_rows for batch in loaded) <= 100
+    assert len(found.paths) > found.passage.segments or schema is NO_KEPT
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def with_other_case(cases: Cases, batch: pa.RecordBatch) -> np.ndarray:
+    return (FIND(cases, batch) + 1) % len(cases.many)
+
+
+def without_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return (batch.slice(1) for batch in batches)
+
+
+FIND, READ_BATCHES = Cases.find, uncut_segments.read_batches
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "wrong"),
+    [
+        (Cases, "find", with_other_case),
+        (uncut_segments, "read_batches", lambda path: without_one(READ_BATCHES(path))),
+        (uncut_segments, "_repeated", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
+    ],
+)
+def test_rows_alike_that_are_lost_or_mixed_up_withhold_the_release(tmp_path, monkeypatch, where, what, wrong):
+    monkeypatch.setattr(where, what, wrong)
+    with pytest.raises(BrokenPromiseError):
+        in_segments(RECIPE, mostly_alike(), tmp_path)
     assert not any(tmp_path.iterdir())
 
 
@@ -151,6 +220,52 @@ def test_a_full_disk_is_refused_before_anything_is_coded(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(WriteError, match="GB are free"):
         in_segments(RECIPE, census(), tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+STAGES = [
+    (BatchWriter, "write"),
+    (CodedRows, "part"),
+    (PartsWriter, "write"),
+    (finishing.shutil, "move"),
+    (finishing.pq, "read_table"),
+]
+
+
+@pytest.mark.parametrize(("where", "what"), STAGES, ids=["codes", "segments", "parts", "release", "reading"])
+def test_a_disk_that_is_full_midway_is_told_with_what_was_needed_and_left_clean(tmp_path, monkeypatch, where, what):
+    monkeypatch.setattr(where, what, full)
+    with pytest.raises(WriteError, match=r"^The disk is full: .* GB for temporary data in .* make room, or name .*\.$"):
+        in_segments(RECIPE, census(), tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+@pytest.mark.parametrize("most", [4_000, 12_000])
+def test_a_file_that_cannot_grow_any_more_is_told_and_left_clean(tmp_path, most):
+    code = (
+        "import resource, signal, sys; from pathlib import Path; import tests.release.large.test_segmented as t; "
+        "table = t.census(4000); signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2]))); "
+        "t.in_segments(t.RECIPE, table, Path(sys.argv[1]), rows=1000)"
+    )
+    root = Path(__file__).parents[3]
+    known = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]),
+    }
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-B", "-c", code, str(tmp_path), str(most)],
+        env=known,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert "WriteError: The disk is full" in done.stderr
     assert not any(tmp_path.iterdir())
 
 

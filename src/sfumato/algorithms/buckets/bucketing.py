@@ -38,11 +38,13 @@ class Protected:
     column : the attribute, with a code for every record; only the codes of its sensitive cells count.
     cells : which records have a sensitive cell.
     models : the models that their buckets must keep.
+    totals : how often every value occurs in the whole table, if these are the cells of a block of it.
     """
 
     column: CodedColumn
     cells: npt.NDArray[np.bool_]
     models: Sequence[PrivacyModel]
+    totals: Counts | None = None
 
     @property
     def name(self) -> str:
@@ -158,6 +160,7 @@ class Protected:
     def _kept(self, histogram: Histogram, totals: Counts) -> npt.NDArray[np.bool_]:
         """Return which buckets keep all models, also against someone who knows that one record is in the bucket."""
         alone = np.ones(len(histogram.offsets) - 1, dtype=np.int64)
+        totals = totals if self.totals is None else self.totals
         groups = Groups(alone, {self.name: histogram}, {self.name: totals}, {self.name: self.column.domain})
         return np.asarray(np.logical_and.reduce([model.kept_by(groups) for model in self.models]))
 
@@ -189,7 +192,8 @@ def protected_cells(task: Task) -> list[Protected]:
             codes[mask] = flagged.codes
             found.append(Protected(CodedColumn(flagged.domain, codes), mask, mine))
         elif mask is None and mine:
-            found.append(Protected(column, np.ones(task.table.rows, dtype=np.bool_), mine))
+            totals = None if task.totals is None else task.totals[name]
+            found.append(Protected(column, np.ones(task.table.rows, dtype=np.bool_), mine, totals))
     return found
 
 

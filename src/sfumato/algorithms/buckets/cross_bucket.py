@@ -15,7 +15,8 @@ from sfumato.algorithms.buckets.assignment import exact, ineligible, surplus, wi
 from sfumato.algorithms.buckets.cross_blocks import BlockTree, grow
 from sfumato.algorithms.buckets.cross_groups import Crossing, cross, in_near_order, tight_ranges
 from sfumato.algorithms.buckets.cross_picking import Sets, pick_sets
-from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
+from sfumato.algorithms.publishing import publish_groups, recode_ranges
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.partition import Records
@@ -98,6 +99,10 @@ class CrossBucket(Algorithm):
                 "that may be any value; use the policy own-value or fill them."
             )
         return None
+
+    def needed_of_blocks(self, models: Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+        """Return models with frequency l-diversity in place of what it keeps, too."""
+        return (*models, *(FrequencyLDiversity(l=model.l, sensitive=model.sensitive) for model in _diversities(models)))
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

@@ -13,7 +13,8 @@ from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows,
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy import flags_of, published_groups, refused_cells
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
+from sfumato.algorithms.publishing import publish_groups, recode_ranges
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.progress import silent
 from sfumato.core.publication import Publication, Recoded, Suppressed

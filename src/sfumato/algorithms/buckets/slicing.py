@@ -81,7 +81,7 @@ class Slicing(Algorithm):
                     "value; use the policy own-value or fill them."
                 )
         broken = _model_of_identities(task)
-        if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0]):
+        if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0], _one(task)):
             return (
                 f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
@@ -94,7 +94,7 @@ class Slicing(Algorithm):
         if not quasi:
             task.progress(1.0)
             return Publication(np.zeros(rows, dtype=np.int32), {})
-        layout = _layout(task, self.slices)
+        layout = self._layout(task)
         bucket = np.zeros(rows, dtype=np.int32)
         if layout.moved:
             descent = _Buckets(task, layout.linked)
@@ -105,6 +105,13 @@ class Slicing(Algorithm):
         group = _parts(bucket, int(bucket.max()) + 1, [quasi[j] for j in layout.linked]).labels
         together = tuple(tuple(quasi[j].name for j in each) for each in layout.moved)
         return Publication(group, {}, buckets={name: bucket for each in together for name in each}, together=together)
+
+    def settled(self, task: Task, block: npt.NDArray[np.integer]) -> Algorithm:
+        """Choose the slices of all blocks together, so that every block is published in the same columns."""
+        return _Settled(slices=self.slices, layout=_laid_out(task, self.slices, block))
+
+    def _layout(self, task: Task) -> _Layout:
+        return _laid_out(task, self.slices, _one(task))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +141,16 @@ class _Layout:
         return _Layout(self.linked, tuple(sorted((tuple(together), (lost,)))))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Settled(Slicing):
+    """Slicing with slices that were chosen for a larger table."""
+
+    layout: _Layout
+
+    def _layout(self, task: Task) -> _Layout:  # noqa: ARG002 - it is known
+        return self.layout
+
+
 class _Buckets(MedianCutting):
     """The descent to buckets in which records with equal linked values keep every model."""
 
@@ -156,8 +173,8 @@ class _Buckets(MedianCutting):
         return named[np.unique(place[bad])]
 
 
-def _layout(task: Task, slices: int) -> _Layout:
-    """Cluster the attributes; unlink quasi-identifiers until a single bucket of all records keeps every model."""
+def _laid_out(task: Task, slices: int, block: npt.NDArray[np.integer]) -> _Layout:
+    """Cluster the attributes; unlink quasi-identifiers until every block of records, as a bucket, keeps every model."""
     quasi, sensitive = task.table.quasi, task.table.sensitive
     correlation = correlations([*quasi, *sensitive])
     width = len(quasi)
@@ -170,7 +187,7 @@ def _layout(task: Task, slices: int) -> _Layout:
     members = [np.flatnonzero(cluster[:width] == each) for each in range(int(cluster.max()) + 1)]
     moved = tuple(tuple(each.tolist()) for c, each in enumerate(members) if c != open_cluster and len(each))
     layout = _Layout(tuple(members[open_cluster].tolist()), moved)
-    while layout.linked and not _keeps(task, layout.linked):
+    while layout.linked and not _keeps(task, layout.linked, block):
         linked = list(layout.linked)
         strength = shared[linked] if sensitive else points[np.ix_(linked, linked)].mean(axis=1)
         layout = layout.without(linked[int(np.argmin(strength))], correlation)
@@ -186,10 +203,15 @@ def _model_of_identities(task: Task) -> PrivacyModel | None:
     return next((m for m in task.models if m.kept_by(whole)[0] and not m.kept_by(alone)[0]), None)
 
 
-def _keeps(task: Task, linked: Sequence[int]) -> bool:
-    """Return whether the records with equal linked values keep every model, in a single bucket of all records."""
-    parts = _parts(np.zeros(task.table.rows, dtype=np.int32), 1, [task.table.quasi[j] for j in linked])
-    groups = Groups.from_rows(parts.labels, len(parts), task.watched, task.missing)
+def _one(task: Task) -> npt.NDArray[np.int32]:
+    """Put all records into one bucket."""
+    return np.zeros(task.table.rows, dtype=np.int32)
+
+
+def _keeps(task: Task, linked: Sequence[int], bucket: npt.NDArray[np.integer]) -> bool:
+    """Return whether the records of a bucket with equal linked values keep every model."""
+    parts = _parts(bucket, int(bucket.max()) + 1, [task.table.quasi[j] for j in linked])
+    groups = Groups.from_rows(parts.labels, len(parts), task.watched, task.missing, totals=task.totals)
     return bool(kept_by_all(groups, task.models).all())
 
 

@@ -58,7 +58,8 @@ class KOptimize(Algorithm):
     most_checked: int = 20_000
 
     def __post_init__(self) -> None:
-        require(self.loss in tuple(LOSSES), self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
+        known = self.loss in tuple(LOSSES)  # of any type, even one that no mapping takes
+        require(known, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
         if (self.loss == "classification") != (self.target is not None):
             wanted = "takes no target" if self.target is not None else "needs a target, the column to predict"
             raise InvalidParameterError(f"KOptimize: the loss {self.loss!r} {wanted}.")

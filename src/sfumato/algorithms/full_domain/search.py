@@ -38,7 +38,8 @@ class FullDomainSearch(GlobalRecoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.loss in tuple(LOSSES), self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
+        known = self.loss in tuple(LOSSES)  # of any type, even one that no mapping takes
+        require(known, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
         kind = LOSSES[self.loss]
         factor = self.suppression_factor
         require(is_number(factor) and 0 <= factor <= 1, self, "suppression_factor", "a number from 0 to 1", factor)

@@ -9,7 +9,8 @@ from typing import Literal
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.algorithms.local.riding import without_hollow
-from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges, recode_sets
+from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges
+from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale

@@ -93,7 +93,7 @@ class _Sharing(CheapestCutting):
         for model in task.models:
             if isinstance(model, TCloseness):
                 column = coded[model.sensitive]
-                counts = np.bincount(column.codes, minlength=len(column.domain) + 1)
+                counts = self.whole.totals[model.sensitive]
                 self._look_up.append((names.index(model.sensitive), buckets_of(model, column.domain, counts)))
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:

@@ -38,7 +38,7 @@ def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Label
     watched = task.watched
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
     group = grouped.labels
-    counted = Groups.from_rows(group, len(grouped), watched, task.missing)
+    counted = Groups.from_rows(group, len(grouped), watched, task.missing, totals=task.totals)
     points: Points | None = None
     for turn in count():
         bad = _bad(counted, task)

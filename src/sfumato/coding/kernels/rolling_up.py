@@ -133,14 +133,14 @@ def sum_up(sizes: Array, counts: Array, kept: Array, whole: Array) -> None:
 
 
 @compiled
-def drift(old: Array, new: Array, rules: Tuple) -> float:
+def drift(before: Array, after: Array, rules: Tuple) -> float:
     """Measure how far a table has moved by the rules that are asked again: no group moves farther away from it."""
     _, _, starts, scales, _, once, _ = rules
     most = 0.0
     for rule in range(len(scales)):
         moved = 0.0
         for each in range(starts[rule], starts[rule + 1]):
-            moved += abs(old[each] / old[-1] - new[each] / new[-1])
+            moved += abs(before[each] / before[-1] - after[each] / after[-1])
         if not once[rule]:
             most = max(most, moved / scales[rule])
     return most

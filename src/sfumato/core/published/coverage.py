@@ -28,6 +28,7 @@ from sfumato.core.publication import (
 )
 from sfumato.core.published.labels import as_moment, is_mask, keeps_end
 from sfumato.core.published.plain import MICROSECONDS_A_DAY, NOTHING, PlainIntervals, plain_days, plain_numbers
+from sfumato.core.published.plain_sets import NO_MEMBERS, Members
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
@@ -44,29 +45,36 @@ class Coverage:
     domain: Domain
     low: Ints
     high: Ints
-    members: Mapping[int, Ints]
+    members: Members
     missing: npt.NDArray[np.bool_]
 
     def leaf_counts(self) -> Ints:
         """Count the leaves that every label covers."""
         counts: Ints = np.maximum(self.high - self.low + 1, 0)
-        for label, codes in self.members.items():
-            counts[label] = len(codes)
+        counts[self.members.at] = self.members.counts
         return counts
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Return for pairs of label and code whether the label covers the code."""
-        label, code = label.astype(np.int64), code.astype(np.int64)
-        covered = (self.low[label] <= code) & (code <= self.high[label])
-        if self.members:
-            listed = np.isin(label, list(self.members))
-            covered[listed] = np.isin(label[listed] * (len(self.domain) + 1) + code[listed], self._member_keys)
-        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
+        if not self.members:
+            covered = (self.low[label] <= code) & (code <= self.high[label])
+        else:
+            place = self._place[label]
+            listed = np.flatnonzero(place >= 0)
+            if len(listed) == len(label):
+                covered = self.members.contain(place, code, len(self.domain) + 1)
+            else:
+                covered = (self.low[label] <= code) & (code <= self.high[label])
+                covered[listed] = self.members.contain(place[listed], code[listed], len(self.domain) + 1)
+        lost = code == self.domain.missing
+        return np.asarray(np.where(lost, self.missing[label], covered) if lost.any() else covered)
 
     @cached_property
-    def _member_keys(self) -> Ints:
-        span = len(self.domain) + 1
-        return np.concatenate([label * span + codes for label, codes in self.members.items()])
+    def _place(self) -> Ints:
+        """The place of every label among those with members, or -1."""
+        place = np.full(len(self.low), -1, dtype=np.int64)
+        place[self.members.at] = np.arange(len(self.members))
+        return place
 
 
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
@@ -74,8 +82,10 @@ def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
     return cover_all(dict(enumerate(labels)), domain, NOTHING, len(labels))
 
 
-def cover_all(labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals, count: int) -> Coverage:
-    """Work out what labels cover in a domain, plain intervals all at once.
+def cover_all(
+    labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals, count: int, sets: Members = NO_MEMBERS
+) -> Coverage:
+    """Work out what labels cover in a domain, plain intervals and sets all at once.
 
     Parameters
     ----------
@@ -83,6 +93,7 @@ def cover_all(labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals
     domain : the values that they speak of.
     plain : further labels, intervals with bounds on the domain's axis, by number, too.
     count : how many labels there are in all.
+    sets : further labels, sets of values.
     """
     index = {text: code for code, text in enumerate(domain.texts)}
     spans, masks = _node_spans(domain), _Masks(domain)
@@ -111,7 +122,7 @@ def cover_all(labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals
         low[plain.at] = np.searchsorted(places, plain.low, "left")
         after = np.searchsorted(places, plain.high, "right"), np.searchsorted(places, plain.high, "left")
         high[plain.at] = np.where(plain.closed, *after) - 1
-    return Coverage(domain, low, high, members, missing)
+    return Coverage(domain, low, high, Members.of(members).joined(sets), missing)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,6 +21,7 @@ from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_all, 
 from sfumato.core.published.domains import domain_from_labels
 from sfumato.core.published.labels import parse_label
 from sfumato.core.published.plain import NOTHING, PlainIntervals
+from sfumato.core.published.plain_sets import Members, plain_sets
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
@@ -72,10 +73,15 @@ class PublishedColumn:
         return found.without(np.array([text in self._nodes for text in self.texts], dtype=np.bool_))
 
     @cached_property
+    def sets(self) -> Members:
+        """The sets among the distinct texts that are written as we write them, with the codes of their members."""
+        return plain_sets(self.texts, self.domain.texts, self._nodes)
+
+    @cached_property
     def others(self) -> Mapping[int, Label]:
         """What all other distinct texts mean, by their place."""
         places = np.ones(len(self.texts), dtype=np.bool_)
-        places[self.intervals.at] = False
+        places[self.intervals.at] = places[self.sets.at] = False
         leaves = dict(zip(self.domain.texts, self.domain.values.to_pylist(), strict=True))
         known: dict[str | None, Label] = {}
         found = {}
@@ -88,14 +94,17 @@ class PublishedColumn:
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
-        """What every distinct text means, plain intervals included."""
-        plain = {place: parse_label(self.texts[place], Scale.NUMERIC, {}) for place in self.intervals.at.tolist()}
+        """What every distinct text means, plain intervals and sets included."""
+        plain = {
+            place: parse_label(self.texts[place], Scale.NUMERIC, {})
+            for place in (*self.intervals.at.tolist(), *self.sets.at.tolist())
+        }
         return tuple(plain.get(place) or self.others[place] for place in range(len(self.texts)))
 
     @cached_property
     def coverage(self) -> Coverage:
         """Which values of the domain the distinct texts cover."""
-        return cover_all(self.others, self.domain, self.intervals, len(self.texts))
+        return cover_all(self.others, self.domain, self.intervals, len(self.texts), self.sets)
 
     def all_intervals(self) -> AxisIntervals:
         """Return all intervals among the distinct texts, with bounds on the domain's axis."""
@@ -330,7 +339,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray
     combined = encoded.unify_dictionaries().combine_chunks()
     shown = texts(combined.dictionary)
     distinct = shown.unique()
-    indices = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False)
-    place = np.append(pc.index_in(shown, value_set=distinct).to_numpy(zero_copy_only=False), len(distinct))
-    codes = place.astype(np.int32)[indices]
+    codes = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    if len(distinct) < len(shown):  # values that are written alike
+        codes = np.append(pc.index_in(shown, value_set=distinct), len(distinct)).astype(np.int32)[codes]
     return (*distinct.to_pylist(), *([None] if combined.null_count else [])), codes

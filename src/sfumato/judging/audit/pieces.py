@@ -41,28 +41,45 @@ def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> 
     InvalidParameterError
         A model compares with a population or looks at some quasi-identifiers only, or totals are missing.
     """
-    found: list[_Found] = []
-    whole: tuple[Totals, Schema] | None = None
+    found = PieceAudit(models)
     for piece in pieces:
-        if piece.totals is None or (whole is not None and piece.totals is not whole[0]):
+        found.add(piece)
+    return found.audit()
+
+
+class PieceAudit:
+    """Audits a published table piece by piece, as `audit_pieces` does, for callers who make pieces as they go."""
+
+    def __init__(self, models: Sequence[PrivacyModel]) -> None:
+        self._models = models
+        self._found: list[_Found] = []
+        self._whole: tuple[Totals, Schema] | None = None
+
+    def add(self, piece: Evidence) -> None:
+        """Judge one more piece."""
+        if piece.totals is None or (self._whole is not None and piece.totals is not self._whole[0]):
             raise InvalidParameterError("audit_pieces: all pieces must have the totals of the same whole table.")
-        whole = piece.totals, piece.schema
-        _refuse_inseparable(piece, models)
-        found.append(_Found.of(audit_evidence(piece, models, compare=False)))
-    if whole is None:
-        raise SchemaError("The published table has no rows; there is nothing to audit.")
-    totals, schema = whole
-    _refuse_other_table(found, totals)
-    sizes = np.concatenate([each.sizes for each in found])
-    rare = {name: _rarest([each.rare[name] for each in found]) for name in schema.sensitive}
-    return Audit(
-        verdicts=_united([each.verdicts for each in found]),
-        levels=_united([each.levels for each in found]),
-        records=sum(each.records for each in found),
-        sizes=sizes,
-        set_aside=0,
-        counts=PieceCounts(schema, sizes, totals, rare),
-    )
+        self._whole = piece.totals, piece.schema
+        _refuse_inseparable(piece, self._models)
+        self._found.append(_Found.of(audit_evidence(piece, self._models, compare=False)))
+
+    def audit(self) -> Audit:
+        """Put together what was found; refuse pieces that are not the whole table."""
+        found = self._found
+        if self._whole is None:
+            raise SchemaError("The published table has no rows; there is nothing to audit.")
+        totals, schema = self._whole
+        _refuse_other_table(found, totals)
+        sizes = np.concatenate([each.sizes for each in found])
+        rare = {name: _rarest([each.rare[name] for each in found]) for name in schema.sensitive}
+        return Audit(
+            verdicts=_united([each.verdicts for each in found]),
+            levels=_united([each.levels for each in found]),
+            records=sum(each.records for each in found),
+            sizes=sizes,
+            set_aside=0,
+            counts=PieceCounts(schema, sizes, totals, rare),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,3 +96,13 @@ class Measure(ABC):
     @abstractmethod
     def compute(self, measured: Measured) -> float:
         """Compute the measure."""
+
+    def unite(self, pieces: Sequence[tuple[int, float]], whole: Measured) -> float:
+        """Put together the numbers of records and the measures of pieces, none of which has suppressed records.
+
+        What published cells cover is averaged over records, of which a suppressed one counts 1. Everything else is
+        computed from the sizes and minorities of the whole.
+        """
+        if not self.of_covers:
+            return self.compute(whole)
+        return (sum(records * value for records, value in pieces) + whole.suppressed) / whole.records

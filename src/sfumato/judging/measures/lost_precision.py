@@ -62,8 +62,7 @@ def _relative_levels(column: PublishedColumn) -> npt.NDArray[np.float64]:
 def _covering(coverage: Coverage, hierarchy: Hierarchy) -> npt.NDArray[np.int64]:
     """Return for every label the lowest level that has a node around all it covers; 0 if it covers nothing."""
     low, high = coverage.low.copy(), coverage.high.copy()
-    for place, codes in coverage.members.items():
-        low[place], high[place] = (codes[0], codes[-1]) if len(codes) else (0, -1)
+    low[coverage.members.at], high[coverage.members.at] = coverage.members.ends
     levels = np.zeros(len(low), dtype=np.int64)
     some = low <= high
     levels[some], _ = hierarchy.lca(low[some], high[some])

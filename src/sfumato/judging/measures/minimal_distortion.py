@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,10 @@ class MinimalDistortion(Measure):
         """Count generalized and suppressed cells."""
         cells = sum(int(measured.total(column, generalized(column))) for column in measured.columns)
         return float(cells + measured.suppressed * len(measured.columns))
+
+    def unite(self, pieces: Sequence[tuple[int, float]], whole: Measured) -> float:
+        """Add up the cells of all pieces, and those of suppressed records."""
+        return sum(value for _, value in pieces) + whole.suppressed * len(whole.columns)
 
 
 def generalized(column: PublishedColumn) -> npt.NDArray[np.bool_]:

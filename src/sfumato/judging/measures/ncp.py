@@ -53,8 +53,8 @@ def _widths(column: PublishedColumn) -> npt.NDArray[np.float64]:
     coverage, places, last = column.coverage, column.domain.positions, len(column.domain) - 1
     least, greatest = places[np.clip(coverage.low, 0, last)], places[np.clip(coverage.high, 0, last)]
     widths = np.where(coverage.low <= coverage.high, greatest - least, 0.0)
-    for number, codes in coverage.members.items():
-        widths[number] = np.ptp(places[codes]) if len(codes) else 0.0
+    first, last_member = coverage.members.ends
+    widths[coverage.members.at] = np.where(first <= last_member, places[last_member] - places[first], 0.0)
     intervals = column.all_intervals()
     low, high = (np.clip(ends, places[0], places[-1]) for ends in (intervals.low, intervals.high))
     widths[intervals.at] = np.nan_to_num(high - low)

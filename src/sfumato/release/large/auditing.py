@@ -43,18 +43,22 @@ class FileAudit:
         Sensitive columns that models read are counted together, all others one by one.
         """
         check_models(models, self.schema)
-        read = {name for model in models for name in model.attributes}
-        watched = tuple(name for name in self.schema.sensitive if name in read)
-        others = [(name,) for name in self.schema.sensitive if name not in read]
-        sets = [watched, *others] if watched or not others else others
+        sets = self.sets(models)
         audits, counted = [], []
         for at, names in enumerate(sets):
             schema = restricted(self.schema, sensitive=names)
-            totals = self._totals(schema)
+            totals = self.totals(schema)
             tell = partly(progress, at / len(sets), (at + 1) / len(sets))
             audits.append(self._audit(schema, totals, () if at else models, tell))
             counted.append(totals)
-        return audits[0] if len(sets) == 1 else _united(audits, counted, self.schema)
+        return united_audits(audits, counted, self.schema)
+
+    def sets(self, models: Sequence[PrivacyModel]) -> list[tuple[str, ...]]:
+        """Return the sensitive columns that are counted together: those that models read, and each of the others."""
+        read = {name for model in models for name in model.attributes}
+        watched = tuple(name for name in self.schema.sensitive if name in read)
+        others: list[tuple[str, ...]] = [(name,) for name in self.schema.sensitive if name not in read]
+        return [watched, *others] if watched or not others else others
 
     def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
         """Judge some sensitive columns, all groups together if they fit."""
@@ -78,7 +82,7 @@ class FileAudit:
             if counts.num_rows:
                 yield counts
 
-    def _totals(self, schema: Schema) -> Totals:
+    def totals(self, schema: Schema) -> Totals:
         """Count the sensitive values of the whole table."""
         values = {}
         records = 0
@@ -95,9 +99,11 @@ def _evidence(counts: pa.Table, schema: Schema) -> Evidence:
     return Evidence(counts.drop_columns([WEIGHT]), schema, weights=counts[WEIGHT].to_numpy())
 
 
-def _united(audits: Sequence[Audit], counted: Sequence[Totals], schema: Schema) -> Audit:
+def united_audits(audits: Sequence[Audit], counted: Sequence[Totals], schema: Schema) -> Audit:
     """Put together what was found of the sensitive columns one by one; all audits are of the same groups."""
     first = audits[0]
+    if len(audits) == 1:
+        return first
     levels = {verdict.model: verdict for audit in audits for verdict in audit.levels}
     totals = Totals(
         records=counted[0].records,

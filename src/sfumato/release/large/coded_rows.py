@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +19,7 @@ from sfumato.coding.ordering import ascending
 from sfumato.exceptions import ReadError
 from sfumato.release.large.row_hashes import hash_rows
 
+TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
 PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -82,69 +83,78 @@ class RowCoder:
 class CodedRows:
     """All rows of a table in two files with the same batches: their codes, which are read many times, and all else.
 
-    `hashed` sums a hash of every row, whatever their order.
+    `hashed` sums a hash of every row, whatever their order; `size` is that of both files in bytes.
     """
 
     coder: RowCoder
     folder: Path
     rows: int
     hashed: int
+    size: int
 
     @classmethod
     def write(cls, coder: RowCoder, batches: Iterable[pa.RecordBatch], folder: Path) -> CodedRows:
         """Code all rows of a table, batch by batch."""
         rows = hashed = 0
         with ExitStack() as files:
-            codes, cells = (_Writer(files, folder / f"{name}.arrow") for name in ("codes", "cells"))
+            codes, cells = (BatchWriter(files, folder / f"{name}.arrow") for name in TOGETHER)
             for batch in batches:
                 coded, kept = coder.codes(batch), coder.cells(batch)
                 codes.write(coded)
                 cells.write(kept)
                 rows += batch.num_rows
                 hashed += hash_rows([*coded.columns, *kept.columns])
-        return cls(coder, folder, rows, hashed % 2**64)
+        size = sum((folder / f"{name}.arrow").stat().st_size for name in TOGETHER)
+        return cls(coder, folder, rows, hashed % 2**64, size)
 
     def batches(self) -> Iterator[Batch]:
         """Yield the codes of all rows."""
-        return map(self.coder.batch, _read(self.folder / "codes.arrow"))
+        return map(self.coder.batch, read_batches(self.files[0]))
 
-    def part(self, tree: CutTree, tell: Callable[[float], None]) -> None:
-        """Write the rows of every segment to a file of its own, and remove those of all together."""
-        for begin in range(0, tree.segments, MOST_FILES):
-            self._part(tree, range(begin, min(begin + MOST_FILES, tree.segments)), tell)
-        for name in ("codes", "cells"):
-            (self.folder / f"{name}.arrow").unlink()
+    @property
+    def files(self) -> list[Path]:
+        """The files of all rows together."""
+        return [self.folder / f"{name}.arrow" for name in TOGETHER]
 
-    def _part(self, tree: CutTree, segments: range, tell: Callable[[float], None]) -> None:
+    def part(self, tree: CutTree, wanted: Sequence[int], tell: Callable[[float], None]) -> None:
+        """Write the rows of every wanted segment to a file of its own."""
+        for begin in range(0, len(wanted), MOST_FILES):
+            some = np.array(wanted[begin : begin + MOST_FILES])
+            self._part(tree, some, lambda done: tell((begin + len(some) * done) / len(wanted)))  # noqa: B023 - called at once
+
+    def _part(self, tree: CutTree, wanted: npt.NDArray[np.int64], tell: Callable[[float], None]) -> None:
         done = 0
         with ExitStack() as files:
-            writers = [_Writer(files, self.path(segment)) for segment in segments]
-            sources = (_read(self.folder / f"{name}.arrow") for name in ("codes", "cells"))
-            for codes, cells in zip(*sources, strict=True):
+            writers = [BatchWriter(files, self.path(segment)) for segment in wanted.tolist()]
+            for codes, cells in zip(*map(read_batches, self.files), strict=True):
                 segment = tree.descend(self.coder.batch(codes).codes)
                 order = ascending(segment.astype(np.int64), tree.segments)
                 together = pa.RecordBatch.from_arrays(
                     [*codes.columns, *cells.columns], [*codes.schema.names, *cells.schema.names]
                 ).take(pa.array(order))
-                bounds = np.searchsorted(segment[order], np.arange(segments.start, segments.stop + 1))
-                for writer, (start, stop) in zip(writers, pairwise(bounds.tolist()), strict=True):
+                ends = (np.searchsorted(segment[order], wanted, side).tolist() for side in ("left", "right"))
+                for writer, start, stop in zip(writers, *ends, strict=True):
                     if stop > start:
                         writer.write(together.slice(start, stop - start))
                 done += codes.num_rows
-                tell((segments.start + len(segments) * done / self.rows) / tree.segments)
+                tell(done / self.rows)
 
     def path(self, segment: int) -> Path:
         """Return the file of a segment."""
         return self.folder / f"segment-{segment:05}.arrow"
 
+    def pieces(self, segment: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one segment, as many at a time as were read together."""
+        return read_batches(self.path(segment))
+
     def segment(self, segment: int) -> pa.RecordBatch:
         """Read the rows of one segment."""
-        table = pa.Table.from_batches(_read(self.path(segment))).combine_chunks()
+        table = pa.Table.from_batches(self.pieces(segment)).combine_chunks()
         (batch,) = table.to_batches()
         return batch
 
 
-class _Writer:
+class BatchWriter:
     """Writes batches to a file that is begun with the first of them."""
 
     def __init__(self, files: ExitStack, path: Path) -> None:
@@ -152,12 +162,14 @@ class _Writer:
         self._writer: pa.RecordBatchFileWriter | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
+        """Write one more batch."""
         if self._writer is None:
             self._writer = self._files.enter_context(pa.ipc.new_file(self._path, batch.schema, options=PACKED))
         self._writer.write_batch(batch)
 
 
-def _read(path: Path) -> Iterator[pa.RecordBatch]:
+def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a file."""
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
         for at in range(reader.num_record_batches):
             yield reader.get_batch(at)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
+from sfumato.release.large.keeping import kept_folder
 from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of, duckdb_share
 from sfumato.sources.duckdb_source import DuckDBSource
@@ -51,6 +52,7 @@ class Place(TypedDict, total=False):
     temporary: str | os.PathLike[str] | None
     out: str | os.PathLike[str] | None
     replace: bool
+    resume: bool
 
 
 class InMemory(Place, total=False):
@@ -75,6 +77,8 @@ class Where(Place, total=False):
       `out`.
     - `out`: the folder to write the release into, which is needed beyond memory.
     - `replace`: whether an older release there may be replaced.
+    - `resume`: whether a release that is made in segments continues where an earlier call with `resume=True` stopped,
+      and leaves what the next one needs if it fails.
     """
 
     engine: EngineName
@@ -87,6 +91,7 @@ class Resources:
     engine: str = "auto"
     memory: str | None = None
     temporary: str | os.PathLike[str] | None = None
+    resume: bool = False
 
     def __post_init__(self) -> None:
         require(self.engine in ENGINES, "anonymize", "engine", f"one of {', '.join(ENGINES)}", self.engine)
@@ -117,21 +122,34 @@ class Resources:
     @contextmanager
     def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
         """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
-        parent = out.parent if self.temporary is None else Path(self.temporary)
-        if not parent.is_dir():
-            raise WriteError(f"The folder {parent} does not exist; create it first.")
-        if parent.resolve().is_relative_to(out.resolve()):
-            raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
-        with workplace(parent) as place:
-            source = self._source(data, recipe, place)
+        with workplace(self._parent(out)) as place:
+            source = self._source(data, recipe, place, out)
             try:
                 yield source
             finally:
                 source.close()
 
-    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource | SparkSource:
+    @contextmanager
+    def kept(self, out: Path) -> Iterator[Path | None]:
+        """Return the folder that lasts until the release is made, if that can be resumed."""
+        if not self.resume:
+            yield None
+            return
+        with kept_folder(self._parent(out), out.resolve().name) as place:
+            yield place
+
+    def _parent(self, out: Path) -> Path:
+        """Return the folder for temporary data."""
+        parent = out.parent if self.temporary is None else Path(self.temporary)
+        if not parent.is_dir():
+            raise WriteError(f"The folder {parent} does not exist; create it first.")
+        if parent.resolve().is_relative_to(out.resolve()):
+            raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
+        return parent
+
+    def _source(self, data: Data, recipe: Recipe, place: Path, out: Path) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place)
+            return SparkSource(data, temporary=place, out=out.parent)
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})

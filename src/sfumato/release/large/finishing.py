@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication
-from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import ReadError
 from sfumato.judging.audit.truth import Comparison, Truth
 from sfumato.judging.audit.truth_by_rule import added
 from sfumato.randomness import Stream
 from sfumato.release.applying import apply, published_kind
 from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import ColumnProfile
-from sfumato.sources.duckdb_source import in_zone
+from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
-ROWS_AT_ONCE = 500_000  # of a part, which are a row group
+ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +40,30 @@ class FinishedSegment:
 
     Parameters
     ----------
-    part : the file of its published rows.
+    parts : the files of its published rows, in their order; one, unless nothing cuts it.
     hashed : the sum of the hashes of its rows as they were read from its file.
     truth : how the part, read back, compares with its rows.
     valued : the quasi-identifiers that are published as values throughout.
     """
 
-    part: Path
+    parts: tuple[Path, ...]
     hashed: int
     truth: Truth
     valued: frozenset[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values, files by their names."""
+        names = [part.name for part in self.parts]
+        return {"parts": names, "hashed": self.hashed, "truth": asdict(self.truth), "valued": sorted(self.valued)}
+
+    @classmethod
+    def from_dict(cls, folder: Path, plain: Mapping[str, Any]) -> FinishedSegment:
+        """Read it back; its files are in a folder."""
+        truth: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in plain["truth"].items()
+        }
+        parts = tuple(folder / name for name in plain["parts"])
+        return cls(parts=parts, hashed=plain["hashed"], truth=Truth(**truth), valued=frozenset(plain["valued"]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,6 +76,8 @@ class Finishing:
     rows : the rows of all segments.
     schema : the roles of the columns.
     columns : the published columns in their order.
+    judged : gathers what is judged of parts one by one; None if they are to be judged all at once.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
     """
 
     search: SegmentedSearch
@@ -64,20 +85,23 @@ class Finishing:
     rows: CodedRows
     schema: Schema
     columns: tuple[ColumnProfile, ...]
+    judged: PublishedParts | None = None
+    centers: bool = False
 
     def finish(self, segment: int) -> FinishedSegment:
         """Find what is published of a segment, write it in its order, and read it back."""
-        coder, coded = self.rows.coder, self.rows.segment(segment)
+        coder, coded = self.rows.coder, self.read(segment)
         batch = coder.batch(coded)
-        publication = self.search.finish(batch, self.plan.totals)
-        original = self._original(coder.original(coded), len(batch))
+        publication = self.found(segment, batch)
+        original = self.original(coder.original(coded), len(batch))
         shown, order = apply(publication, original, self.schema, Stream())
         part = self.rows.folder / f"part-{segment:05}.parquet"
-        _write(part, self._zoned(shown))
-        back = pq.read_table(part)
+        write_part(part, self.zoned(shown))
+        del shown
+        back = PublishedPart.read(part, self.schema, self.domains)
         compared = Comparison(
-            published=PublishedTable.read(back, self.schema, {domain.name: domain for domain in self.search.quasi}),
-            shown=_unzoned(back),
+            published=back.table,
+            shown=unzoned(back.shown),
             coded=CodedTable(
                 rows=len(batch),
                 quasi=tuple(CodedColumn(*pair) for pair in zip(self.search.quasi, batch.codes, strict=True)),
@@ -85,39 +109,74 @@ class Finishing:
             ),
             original=original,
             schema=self.schema,
+            centers=self.centers,
         )
+        truth = compared.check(order)
+        again = len(order) - int(np.count_nonzero(np.bincount(order, minlength=len(batch))))
+        truth = replace(truth, unmatched=truth.unmatched + again)  # no row of the original stands for two
+        if self.judged is not None:
+            self.judged.add(back)
         return FinishedSegment(
-            part=part,
-            hashed=hash_rows(coded.columns),
-            truth=compared.check(order),
-            valued=_valued(publication),
+            parts=(part,), hashed=hash_rows(coded.columns), truth=truth, valued=valued_columns(publication)
         )
 
-    def _original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
+    def read(self, segment: int) -> pa.RecordBatch:
+        """Read the rows of a segment."""
+        return self.rows.segment(segment)
+
+    def found(self, segment: int, batch: Batch) -> Publication:  # noqa: ARG002 - every segment is searched alike
+        """Find what to publish of a segment."""
+        return self.search.finish(batch, self.plan.totals)
+
+    def read_again(self, noted: Mapping[str, Any]) -> FinishedSegment:
+        """Take a segment as finished by an earlier run; its part is judged as it stands."""
+        found = FinishedSegment.from_dict(self.rows.folder, noted)
+        if self.judged is not None and len(found.parts) == 1:
+            self.judged.add(PublishedPart.read(found.parts[0], self.schema, self.domains))
+        elif self.judged is not None:
+            self.judged.refuse()
+        return found
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        """The domains of the original's quasi-identifiers."""
+        return {domain.name: domain for domain in self.search.quasi}
+
+    def original(self, kept: Mapping[str, pa.Array], rows: int) -> pa.Table:
         """Return the cells that are published as they are; quasi-identifiers are published as texts for now."""
         recoded = pa.nulls(rows, pa.string())
         return pa.table({column.name: kept.get(column.name, recoded) for column in self.columns})
 
-    def _zoned(self, shown: pa.Table) -> pa.Table:
+    def zoned(self, shown: pa.Table) -> pa.Table:
+        """Give moments their time zones back."""
         zones = {column.name: column.zone for column in self.columns}
         return pa.table({name: _moments(shown[name], zones[name]) for name in shown.column_names})
 
-    def retype(self, finished: Sequence[FinishedSegment]) -> None:
-        """Write quasi-identifiers as values where that is what all segments publish of them, as in memory."""
+    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+        """Bring all parts to a folder, where quasi-identifiers are values if that is what all segments publish.
+
+        With `keep`, the parts stay where they are, too.
+        """
         valued = frozenset.intersection(*(each.valued for each in finished))
         typed = [each for each in self.columns if each.name in valued and not pa.types.is_string(each.type)]
-        if not typed:
-            return
-        for each in finished:
-            written = pq.read_table(each.part)
-            shown = written
-            for column in typed:
-                cells = written[column.name].dictionary_encode().combine_chunks()
-                values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
-                cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
-                shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
-            _write(each.part, shown)
-            _refuse_other_texts(written, pq.read_table(each.part), [column.name for column in typed])
+        for part in (part for each in finished for part in each.parts):
+            if typed:
+                _retype(part, typed, folder / part.name)
+            elif keep:
+                shutil.copyfile(part, folder / part.name)
+            else:
+                shutil.move(part, folder / part.name)
+
+
+def _retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
+    shown = written = pq.read_table(part)
+    for column in typed:
+        cells = written[column.name].dictionary_encode().combine_chunks()
+        values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
+        cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
+        shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
+    write_part(target, shown)
+    _refuse_other_texts(written, pq.read_table(target), [column.name for column in typed])
 
 
 def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:
@@ -127,14 +186,14 @@ def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int)
     return truth if same else replace(truth, unmatched=truth.unmatched + 1)
 
 
-def _valued(publication: Publication) -> frozenset[str]:
+def valued_columns(publication: Publication) -> frozenset[str]:
     """Find the columns of which nothing but values is published."""
     return frozenset(
         name for name, recoded in publication.recoded.items() if published_kind(recoded, pa.null()) == pa.null()
     )
 
 
-def _write(part: Path, shown: pa.Table) -> None:
+def write_part(part: Path, shown: pa.Table) -> None:
     """Write one part; a folder of its own holds it until it is complete."""
     folder = part.with_suffix("")
     with PartsWriter(folder, rows_per_part=max(shown.num_rows, 1)) as writer:
@@ -146,10 +205,12 @@ def _write(part: Path, shown: pa.Table) -> None:
 
 
 def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+    if zone and pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
     return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
 
 
-def _unzoned(shown: pa.Table) -> pa.Table:
+def unzoned(shown: pa.Table) -> pa.Table:
     """Return moments as they are compared, in UTC."""
     for at, column in enumerate(shown.columns):
         if pa.types.is_timestamp(column.type) and column.type.tz:
@@ -159,8 +220,8 @@ def _unzoned(shown: pa.Table) -> pa.Table:
 
 
 def _refuse_other_texts(before: pa.Table, after: pa.Table, names: Sequence[str]) -> None:
-    plain = _unzoned(after)
+    plain = unzoned(after)
     for name in before.column_names:
         told = pa.chunked_array([texts(plain[name])]) if name in names else plain[name]
-        if not told.equals(_unzoned(before)[name]):
+        if not told.equals(unzoned(before)[name]):
             raise ReadError("A part of the release was not written as it should be; check the disk and try again.")

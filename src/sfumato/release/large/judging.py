@@ -104,9 +104,9 @@ def judge_parts(
     )
 
 
-def refuse_broken(recipe: Recipe, audit: Audit) -> None:
+def refuse_broken(recipe: Recipe, found: Audit | Truth) -> None:
     """Withhold a release that breaks a promise or is not true."""
-    if not audit.holds:
+    if not found.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "
             "was read, so the release is withheld; make it again, and report it as a bug if it fails again."

@@ -12,10 +12,12 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
+from sfumato.sources.spark_source import spark_frame
 from sfumato.words import Sentence
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
+    from pyspark.sql import DataFrame, SparkSession
 
 TABLE = "table"  # the folder of parts inside `public/`
 
@@ -27,10 +29,10 @@ class Passage:
     Parameters
     ----------
     engine : its name and version.
-    way : `"counted"`, `"segmented"` or `"leveled"`.
+    way : `"counted"`, `"segmented"`, `"leveled"` or `"blocked"`.
     reason : why this way was taken, in one sentence.
     combinations : how many combinations of the counted columns there are; None if they were not counted.
-    segments : into how many segments the table was cut.
+    segments : into how many segments or blocks the table was cut.
     memory : the budget in bytes.
     spilled : how many bytes the temporary folder held at most.
     """
@@ -96,6 +98,11 @@ class LargeRelease:
         import pyarrow.dataset as ds
 
         return ds.dataset([str(path) for path in self.paths], format="parquet")
+
+    def to_spark(self, session: SparkSession) -> DataFrame:
+        """Return the published table as a DataFrame of a Spark session, whose workers see `folder` at the same path."""
+        shown: DataFrame = spark_frame(session, self.paths)
+        return shown
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 from sfumato.core.progress import Progress
@@ -17,7 +18,7 @@ from sfumato.release.recoding_rules import Recoding
 from sfumato.sources.base import Source, TableProfile
 
 BYTES_PER_COMBINATION = 400  # of the search, the look-up of groups, and the combinations themselves
-BYTES_PER_ROW = 400  # of a segment: its codes and cells, the search, the order of its rows, and its comparison
+BYTES_PER_ROW = 600  # of a segment: its codes and cells, the search, the order of its rows, and its comparison
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class LargeRun:
     source, profile : the table, and what one scan told of it.
     memory, limits : how many bytes the process may take, and what fits into them.
     progress : is told the share of the work that is done.
+    kept : the folder of a run that can be resumed.
     """
 
     recipe: Recipe
@@ -60,10 +62,18 @@ class LargeRun:
     memory: int
     limits: Limits
     progress: Progress
+    kept: Path | None = None
 
     @classmethod
     def begin(
-        cls, recipe: Recipe, source: Source, *, memory: int, limits: Limits | None, progress: Progress
+        cls,
+        recipe: Recipe,
+        source: Source,
+        *,
+        memory: int,
+        limits: Limits | None,
+        progress: Progress,
+        kept: Path | None,
     ) -> LargeRun:
         """Scan the table once, and record in the recipe what it was made of."""
         progress(0.0, "reading")
@@ -78,6 +88,7 @@ class LargeRun:
             memory=memory,
             limits=limits or Limits.of(memory),
             progress=progress,
+            kept=kept,
         )
 
     @property

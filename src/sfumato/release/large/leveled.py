@@ -115,7 +115,7 @@ def _found(run: LargeRun, counts: LeveledCounts) -> _Leveled:
         )
     task = replace(task, table=counts.coded(combinations), finer=None)
     publication = replace(Recodings(task).publish(levels), proof=proof)
-    refuse_suppressed(algorithm, publication, task)
+    refuse_suppressed(algorithm, publication.suppressed(task.table), task.table.rows, task.most_suppressed)
     rule, group = rule_of(publication, combinations, run.recipe.schema.quasi, run.names)
     look_ups = counts.look_ups(levels)
     return _Leveled(

@@ -25,11 +25,16 @@ def hash_rows(columns: Sequence[pa.Array]) -> int:
     >>> hash_rows([rows]) == sum(hash_rows([part]) for part in parted) % 2**64
     True
     """
+    return int(hash_each(columns).sum(dtype=np.uint64))
+
+
+def hash_each(columns: Sequence[pa.Array]) -> Hashes:
+    """Hash every row, with its columns in their order."""
     total: Hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for place, column in enumerate(columns):
         total = (total ^ _bits(column)) * np.uint64(MIXER) + np.uint64(place + 1)
         total ^= total >> np.uint64(29)
-    return int(total.sum(dtype=np.uint64))
+    return total
 
 
 def _bits(column: pa.Array) -> Hashes:

@@ -12,7 +12,7 @@ from sfumato.coding.applying import CellTexts, Ranks, order_rows
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.release.applying import published_kind
-from sfumato.sources.base import GROUP, NOWHERE, ByCase
+from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase
 
 
 def rule_of(
@@ -46,8 +46,16 @@ def rule_of(
         shown=pa.table({name: each.array().take(pa.array(shown)) for name, each in cells.items()}),
         names=tuple(names),
         order=tuple(_order({name: (ranks[shown], width) for name, (ranks, width) in ranked.items()}, names)),
+        records=_records(combinations, group, len(shown)),
     )
     return rule, group
+
+
+def _records(combinations: pa.Table, group: npt.NDArray[np.int32], groups: int) -> npt.NDArray[np.int64]:
+    """Count the records of every group."""
+    published = group != NOWHERE
+    weights = combinations[WEIGHT].to_numpy()[published]
+    return np.bincount(group[published], weights=weights, minlength=groups).astype(np.int64)
 
 
 def _alike(ranked: Mapping[str, tuple[Ranks, int]]) -> Grouped:

@@ -9,19 +9,22 @@ from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
 from sfumato.recipe import Recipe
+from sfumato.release.large.block_task import refuse_large_blocks
+from sfumato.release.large.blocked import carry_out_blocked
 from sfumato.release.large.counted import carry_out_counted, combinations_of
+from sfumato.release.large.keeping import as_noted
 from sfumato.release.large.large_release import TABLE, LargeRelease
 from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
 from sfumato.release.large.leveled import carry_out_leveled, is_leveled
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
-from sfumato.release.tasks import refuse_unpublished
+from sfumato.release.tasks import refuse_unfit_blocks, refuse_unpublished
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.table.atomic import atomic_folder
 
-RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case")  # what engines call columns of their own
+RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
 
 
 def carry_out_large(
@@ -34,6 +37,7 @@ def carry_out_large(
     report: bool,
     progress: Progress,
     limits: Limits | None = None,
+    kept: Path | None = None,
 ) -> LargeRelease:
     """Make a release of a table that stays in its engine, and write it.
 
@@ -47,11 +51,13 @@ def carry_out_large(
     report : whether to write the internal report.
     progress : is told the share of the work that is done.
     limits : what fits into memory, if not as much as `memory` says.
+    kept : the folder of a run that can be resumed.
     """
-    left_out = _refuse(recipe, source)
+    left_out = _refuse(recipe, source, memory)
     if replace_older:
         refuse_strangers(out)
-    run = LargeRun.begin(recipe, source, memory=memory, limits=limits, progress=progress)
+    asked = recipe if kept is None else as_noted(recipe, kept)
+    run = LargeRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
     with atomic_folder(out, replace=replace_older) as made:
         outcome = _carried_out(run, made / PUBLIC / TABLE)
         release = LargeRelease(
@@ -71,10 +77,12 @@ def carry_out_large(
     return release
 
 
-def _refuse(recipe: Recipe, source: Source) -> tuple[str, ...]:
+def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
     """Refuse what is not served before any row is read; return the columns without a role."""
     refuse_unpublished(recipe)
+    refuse_unfit_blocks(recipe)
     refuse_unserved(recipe)
+    refuse_large_blocks(recipe, memory)
     check_models(recipe.models, recipe.schema)
     reserved = [name for name in recipe.schema.attributes if RESERVED.fullmatch(name)]
     if reserved:
@@ -83,7 +91,9 @@ def _refuse(recipe: Recipe, source: Source) -> tuple[str, ...]:
 
 
 def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
-    """Choose a way: by counts if they fit, else by segments or levels if the algorithm works by these."""
+    """Choose a way: blocks if the recipe asks for them, else counts if they fit, else segments or levels."""
+    if run.recipe.block_rows is not None:
+        return carry_out_blocked(run, parts)
     combinations = combinations_of(run)
     if combinations is not None:
         return carry_out_counted(run, combinations, parts)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+
 from sfumato.catalogue import measure
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, partly
@@ -17,15 +19,35 @@ from sfumato.judging.measures.base import Measured, unite
 from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.large_run import LargeRun
+from sfumato.release.large.published_parts import PublishedParts
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema, restricted, watched
 from sfumato.reporting.public import dictionary_of
-from sfumato.sources.base import WEIGHT, Source
+from sfumato.schema.missing import Missing
+from sfumato.sources.base import WEIGHT, ColumnProfile, Source, TableProfile
+
+
+def gathering(run: LargeRun) -> PublishedParts | None:
+    """Return what gathers findings of single parts, or None where groups can only be judged all together."""
+    recipe = run.recipe
+    if recipe.schema.missing is Missing.MATCHES_ALL or any(model.scope for model in recipe.models):
+        return None
+    audit = FileAudit(source=run.source, schema=published_schema(recipe.schema), most=run.limits.groups)
+    totals = [audit.totals(restricted(audit.schema, sensitive=names)) for names in audit.sets(recipe.models)]
+    return PublishedParts(audit.schema, totals, recipe.models)
 
 
 def judge_segments(
-    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress
+    run: LargeRun,
+    written: Source,
+    quasi: Sequence[Domain],
+    truth: Truth,
+    progress: Progress,
+    *,
+    parts: PublishedParts | None = None,
+    kinds: Mapping[str, pa.DataType] | None = None,
+    centers: bool = False,
 ) -> Judgement:
-    """Count what was written, and judge it.
+    """Judge what was written: by what was found of single parts if no group is in two, else by counting all files.
 
     Parameters
     ----------
@@ -34,12 +56,40 @@ def judge_segments(
     quasi : the domains of the original's quasi-identifiers.
     truth : how the parts compare with the rows of their segments.
     progress : is told how far it is.
+    parts : what was found of single parts, if they were judged.
+    kinds : the types of all columns, if parts were judged.
+    centers : whether quasi-identifiers are published as values that stand for a whole group.
 
     Raises
     ------
     BrokenPromiseError
         The table breaks a promise, or is not true.
     """
+    refuse_broken(run.recipe, truth)
+    if parts is None or kinds is None or not parts.disjoint:
+        return _judge_together(run, written, quasi, truth, progress, centers=centers)
+    recipe = run.recipe
+    audit = replace(parts.audit(), truth=truth)
+    refuse_broken(recipe, audit)
+    kept = tuple(name for name in run.names if name not in recipe.schema.quasi)
+    profile = written.profile(kept or run.names[:1], ())
+    told = {name: parts.described(name, kinds[name]) for name in recipe.schema.quasi}
+    told |= {name: _described(run, written, name) for name in watched(recipe)}
+    shown = {name: ColumnProfile(name, kinds[name], told[name]["missing"]) for name in told}
+    columns = tuple(profile.column(name) if name in kept else shown[name] for name in run.names)
+    return Judgement(
+        evidence=_evidence(run, written, profile),
+        audit=audit,
+        measures=parts.measures(audit.sizes, run.profile.rows - audit.records),
+        profile=replace(profile, columns=columns),
+        described=told,
+    )
+
+
+def _judge_together(
+    run: LargeRun, written: Source, quasi: Sequence[Domain], truth: Truth, progress: Progress, *, centers: bool
+) -> Judgement:
+    """Count the groups of all files together, in pieces where they do not fit."""
     recipe = run.recipe
     profile = written.profile(run.names, recipe.schema.quasi)
     audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=run.limits.groups)
@@ -48,9 +98,9 @@ def judge_segments(
     known = {domain.name: domain for domain in quasi}
     measured = _measured(run, audited, known, partly(progress, 0.6, 1.0))
     return Judgement(
-        evidence=_evidence(run, written),
+        evidence=replace(_evidence(run, written, profile), centers=centers),
         audit=audit,
-        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=True),
+        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=not centers),
         profile=profile,
         described={name: _described(run, written, name) for name in audited_columns(recipe)},
     )
@@ -67,9 +117,10 @@ def _measured(run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], pr
     return unite(pieces)
 
 
-def _evidence(run: LargeRun, written: Source) -> Evidence:
-    """Return what the report looks at beyond the audit: the sensitive values, without any original."""
-    names = watched(run.recipe) or tuple(run.recipe.schema.quasi[:1])
+def _evidence(run: LargeRun, written: Source, profile: TableProfile) -> Evidence:
+    """Return what the report looks at beyond the audit: the sensitive values, or those of any other column."""
+    known = [column.name for column in profile.columns]
+    names = watched(run.recipe) or (min(known, key=lambda name: written.estimate([name])),)
     counts = written.count(names, run.profile.rows, lambda _: None)
     return Evidence(counts.select(names), audited_schema(run.recipe), weights=counts[WEIGHT].to_numpy())
 

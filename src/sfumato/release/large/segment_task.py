@@ -27,8 +27,8 @@ MOST_TEXTS = 200_000  # of a kept column that is coded, too
 def search_of(run: LargeRun) -> SegmentedSearch:
     """Find the domains of all columns that a search reads, and refuse what it refuses in memory."""
     schema, names = run.recipe.schema, watched(run.recipe)
-    quasi = tuple(_domain(run, name) for name in schema.quasi)
-    sensitive = tuple(_domain(run, name) for name in names)
+    quasi = tuple(domain_of(run, name) for name in schema.quasi)
+    sensitive = tuple(domain_of(run, name) for name in names)
     refuse_uncoded(quasi, sensitive, run.profile.rows)
     search = SegmentedSearch(
         algorithm=cast("Mondrian", run.recipe.algorithm),
@@ -44,27 +44,31 @@ def search_of(run: LargeRun) -> SegmentedSearch:
 def coder_of(run: LargeRun, search: SegmentedSearch) -> RowCoder:
     """Say how rows are coded: columns of few texts are kept as ranks."""
     kept = tuple(name for name in run.names if name not in run.recipe.schema.quasi)
-    described = [run.profile.column(name) for name in kept]
-    few = [each.name for each in described if pa.types.is_string(each.type) and each.distinct <= MOST_TEXTS]
-    texts = {name: run.source.values(name) for name in few}
-    return RowCoder(search.quasi, search.sensitive, kept, texts)
+    texts = [name for name in kept if pa.types.is_string(run.profile.column(name).type)]
+    few = {name: run.source.values(name) for name in texts if run.source.estimate([name]) <= MOST_TEXTS}
+    return RowCoder(search.quasi, search.sensitive, kept, few)
 
 
-def _domain(run: LargeRun, name: str) -> Domain:
+def domain_of(run: LargeRun, name: str) -> Domain:
+    """Find the domain of a column from its values."""
     return describe(name, pa.chunked_array([run.source.values(name)]), run.recipe.schema)
 
 
-def _refuse(run: LargeRun, search: SegmentedSearch) -> None:
-    """Refuse models that not even all records together keep, and what the algorithm does not support."""
+def watched_counts(run: LargeRun, search: SegmentedSearch) -> CodedTable:
+    """Count what models read of all records, whatever their quasi-identifiers."""
     counts = run.source.count([domain.name for domain in search.sensitive], run.limits.groups, lambda _: None)
     cases = np.zeros(counts.num_rows, dtype=np.uint8)
-    table = CodedTable(
+    return CodedTable(
         rows=run.profile.rows,
         quasi=tuple(CodedColumn(domain, cases) for domain in search.quasi),
         sensitive=tuple(CodedColumn(domain, domain.encode(counts[domain.name])) for domain in search.sensitive),
         weights=counts[WEIGHT].to_numpy(),
     )
-    task = replace(search.task(), table=table)
+
+
+def _refuse(run: LargeRun, search: SegmentedSearch) -> None:
+    """Refuse models that not even all records together keep, and what the algorithm does not support."""
+    task = replace(search.task(), table=watched_counts(run, search))
     for model in task.models:
         refuse_unkept(model, task, search.algorithm)
     refuse_unsupported(task, search.algorithm)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
-from sfumato.release.large.disk_space import refuse_full_disks
+from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
+from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
-from sfumato.release.large.segment_judging import judge_segments
+from sfumato.release.large.segment_judging import gathering, judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
-from sfumato.sources.duckdb_source import size_of
+from sfumato.release.large.uncut_segments import UncutFinishing
 
+UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
 ENDS = {"profile": 0.05, "code": 0.2, "cut": 0.35, "part": 0.45, "finish": 0.85, "judge": 0.97}  # shares of the time
 
 
@@ -38,27 +45,29 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     search = search_of(run)
     coder = coder_of(run, search)
     parts.mkdir(parents=True)
-    refuse_full_disks(run.profile, coder, run.source.temporary, parts)
-    place = run.source.temporary / "segments"
-    place.mkdir(mode=0o700)
-    rows = _coded(run, coder, place)
-    plan = search.cut(
-        search.pass_over(rows.batches),
-        most_rows=run.limits.segment_rows,
-        progress=partly(run.progress, ENDS["code"], ENDS["cut"]),
-    )
-    spilled = 2 * size_of(place)  # the rows of all together are there until all segments are
-    tell = partly(run.progress, ENDS["cut"], ENDS["part"])
-    rows.part(plan.tree, lambda done: tell(done, "parting"))
+    space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
+    space.refuse_full_disks()
+    with space.told():
+        return _carried_out(run, search, coder, parts)
+
+
+def _carried_out(run: LargeRun, search: SegmentedSearch, coder: RowCoder, parts: Path) -> LargeOutcome:
+    log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
+    rows = code_rows(run, coder, log)
+    plan = _cut(run, search, rows, log)
     columns = tuple(run.profile.column(name) for name in run.names)
-    finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns)
-    finished = _finished(run, finishing)
-    _move(finished, parts)
+    judged = gathering(run)
+    finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged)
+    part_rows(run, finishing, log)
+    finished = finish_all(run, finishing, log)
+    tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
+    tell(0.0, "judging")
+    finishing.stage(finished, parts, keep=log.lasts)
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
-    tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
+    kinds = {each.name: each.type for each in pq.read_schema(parts / finished[0].parts[0].name)}
     return LargeOutcome(
-        judged=judge_segments(run, written, search.quasi, truth, tell),
+        judged=judge_segments(run, written, search.quasi, truth, tell, parts=judged, kinds=kinds),
         written=written,
         passage=Passage(
             engine=run.source.engine,
@@ -67,33 +76,84 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
             "memory",
             segments=len(finished),
             memory=run.memory,
-            spilled=max(spilled, run.source.spilled),
+            spilled=max(2 * rows.size, run.source.spilled),  # all rows are there until those of all segments are
         ),
     )
 
 
-def _coded(run: LargeRun, coder: RowCoder, place: Path) -> CodedRows:
+def segment_folder(run: LargeRun) -> Path:
+    """Make a folder for codes, segments and parts, which is gone at the end."""
+    place = run.source.temporary / "segments"
+    place.mkdir(mode=0o700)
+    return place
+
+
+def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
+    noted = log.noted.get("coded")
+    if noted is not None:
+        rows = CodedRows(coder, log.folder, **noted)
+        if all(log.has(file.name) for file in rows.files):
+            return rows
+        log.forget()
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
-    rows = CodedRows.write(coder, run.source.batches(coder.names, lambda done: tell(done, "coding")), place)
-    again = run.source.profile(run.names, run.columns)
-    if (again.rows, again.digest) != (rows.rows, run.profile.digest):
+    tell(0.0, "coding")
+    batches = run.source.batches(coder.names, lambda done: tell(done, "coding"))
+    with closing(cast("Generator[pa.RecordBatch]", batches)):  # else it would end after its engine
+        rows = CodedRows.write(coder, batches, log.folder)
+    if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
+    log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
     return rows
 
 
-def _finished(run: LargeRun, finishing: Finishing) -> list[FinishedSegment]:
+def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -> SegmentPlan:
+    """Cut all rows into segments that fit, unless that was done before."""
+    if "plan" in log.noted:
+        return SegmentPlan.from_dict(log.noted["plan"])
+    tell = partly(run.progress, ENDS["code"], ENDS["cut"])
+    tell(0.0, "cutting")
+    plan = search.cut(search.pass_over(rows.batches), most_rows=run.limits.segment_rows, progress=tell)
+    log.note(plan=plan.as_dict())
+    return plan
+
+
+def _is_finished(segment: int, log: RunLog) -> bool:
+    noted = log.noted["finished"].get(str(segment))
+    return noted is not None and all(map(log.has, noted["parts"]))
+
+
+def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
+    """Write the rows of all segments that are not finished and have no file yet."""
+    rows, tree = finishing.rows, finishing.plan.tree
+    wanted = [
+        segment
+        for segment in range(tree.segments)
+        if not _is_finished(segment, log) and not log.has(rows.path(segment).name)
+    ]
+    tell = partly(run.progress, ENDS["cut"], ENDS["part"])
+    tell(0.0, "parting")
+    rows.part(tree, wanted, lambda done: tell(done, "parting"))
+    log.note_files([rows.path(segment) for segment in wanted])
+    if not log.lasts:
+        for file in rows.files:
+            file.unlink()
+
+
+def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[FinishedSegment]:
     """Finish all segments, and remove the rows of each as soon as it is finished."""
     tell, finished = partly(run.progress, ENDS["part"], ENDS["finish"]), []
     segments = finishing.plan.tree.segments
     for segment in range(segments):
         tell(segment / segments, f"segment {segment + 1} of {segments}")
-        finished.append(finishing.finish(segment))
-        finishing.rows.path(segment).unlink()
-    finishing.retype(finished)
+        if _is_finished(segment, log):
+            each = finishing.read_again(log.noted["finished"][str(segment)])
+        else:
+            uncut = finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
+            finish = UncutFinishing(finishing, run.limits.segment_rows).finish if uncut else finishing.finish
+            each = finish(segment)
+            log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})
+        finishing.rows.path(segment).unlink(missing_ok=True)
+        finished.append(each)
+        pa.default_memory_pool().release_unused()
     return finished
-
-
-def _move(finished: Sequence[FinishedSegment], parts: Path) -> None:
-    for each in finished:
-        shutil.move(each.part, parts / each.part.name)

@@ -25,9 +25,17 @@ def refuse_unserved(recipe: Recipe) -> None:
         raise UnsupportedModelError(
             'Single sensitive cells are not protected beyond memory; drop Schema.flags, or use engine="memory".'
         )
-    if not algorithm.serves_cases:
+    if algorithm.publishes == "buckets":
+        raise UnsupportedModelError(
+            f"{name} publishes values in buckets, which are not served beyond memory; use Mondrian, or "
+            'engine="memory" with a smaller table.'
+        )
+    if not algorithm.serves_cases and recipe.block_rows is None:
         hint = "strict=True" if isinstance(algorithm, Mondrian) else "Mondrian or Optimal"
-        raise UnsupportedModelError(f"{name} works on single rows and is not served beyond memory; use {hint}.")
+        raise UnsupportedModelError(
+            f"{name} works on single rows, beyond memory only in blocks of them; give block_rows= (--block-rows), such "
+            f"as 100000, or use {hint}."
+        )
     for model in recipe.models:
         if model.needs_population:
             raise UnsupportedModelError(

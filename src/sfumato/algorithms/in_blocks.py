@@ -1,0 +1,194 @@
+"""Search a large table in blocks: cut it by what its records say, search every block alone, unite what is found.
+
+Blocks are cut at medians of quasi-identifiers, as Mondrian cuts, and only where both sides keep every model as one
+group each. So every block can be published, and no block depends on where its records stand in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.algorithms.local.segmented import SegmentedSearch
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.cutting.partition import Ints
+from sfumato.core.progress import partly
+from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded, WrittenLabels
+from sfumato.models.base import PrivacyModel
+
+CUT = 0.05  # of the work is done when the blocks are cut
+
+
+def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flags: Sequence[str]) -> str | None:
+    """Return in one sentence why a table is not searched in blocks, or nothing.
+
+    Parameters
+    ----------
+    algorithm : what would search every block.
+    models : what every published group must keep; groups of several blocks may be published alike.
+    flags : the columns with single sensitive cells.
+    """
+    name = type(algorithm).__name__
+    if algorithm.serves_cases:
+        return f"{name} counts equal records and needs no blocks, however large the table is; drop block_rows."
+    if flags:
+        columns = ", ".join(repr(column) for column in flags)
+        return f"Single sensitive cells (of {columns}) are not searched in blocks; drop block_rows or Schema.flags."
+    for model in models:
+        if not model.monotone:
+            return (
+                f"{model!r} can break where groups of two blocks are published alike, so the table is not searched in "
+                "blocks; drop block_rows."
+            )
+    return None
+
+
+def search_in_blocks(algorithm: Algorithm, task: Task, most_rows: int) -> Publication:
+    """Find what to publish of a table, block by block if it has more records than a block.
+
+    Every block may suppress its share of what the table may, rounded down, and groups are compared with the whole
+    table by models that do so. A table that cannot be cut, or need not be, is searched as a whole.
+
+    Parameters
+    ----------
+    algorithm : what searches every block.
+    task : the records, in an order that follows from what is published of them if the algorithm depends on it.
+    most_rows : blocks with more records are cut, as long as that is possible.
+    """
+    block = blocks_of(replace(task, models=algorithm.needed_of_blocks(task.models)), most_rows)
+    count = int(block.max(initial=0)) + 1
+    if count == 1:
+        return algorithm.search(task)
+    settled = algorithm.settled(task, block)
+    order = np.argsort(block, kind="stable")
+    rows = np.split(order, np.searchsorted(block[order], np.arange(1, count)))
+    tasks = block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows)
+    found = [settled.search(each) for each in tasks]
+    return united(found, rows)
+
+
+def blocks_of(task: Task, most_rows: int) -> Ints:
+    """Return the number of every record's block."""
+    table = task.table
+    if table.rows <= most_rows or not table.quasi:
+        return np.zeros(table.cases, dtype=np.int64)
+    search = SegmentedSearch(
+        algorithm=Mondrian(),
+        quasi=tuple(column.domain for column in table.quasi),
+        sensitive=tuple(column.domain for column in table.sensitive),
+        models=tuple(task.models),
+        missing=task.missing,
+    )
+    batch = Batch.of(
+        [column.codes for column in table.quasi], [column.codes for column in task.watched], weights=table.weights
+    )
+    plan = search.cut(
+        search.pass_over(lambda: [batch]),
+        most_rows=most_rows,
+        totals=task.whole().totals,
+        progress=partly(task.progress, 0.0, CUT),
+    )
+    return plan.tree.descend(batch.codes).astype(np.int64)
+
+
+def block_tasks(task: Task, rows: Sequence[Ints]) -> Iterator[Task]:
+    """Build the task of every block of a table."""
+    totals, done = task.whole().totals, 0
+    for mine, rng in zip(rows, task.rng.spawn(len(rows)), strict=True):
+        table = task.table.take(mine)
+        begin, done = done / task.table.rows, done + table.rows
+        yield replace(
+            task,
+            table=table,
+            most_suppressed=task.most_suppressed * table.rows // task.table.rows,
+            rng=rng,
+            totals=totals,
+            progress=partly(task.progress, begin, done / task.table.rows),
+        )
+
+
+def united(found: Sequence[Publication], rows: Sequence[Ints]) -> Publication:
+    """Unite what is published of the blocks of a table; groups that are published alike are one group.
+
+    What is proven about single blocks says nothing about the table, and a value may be published in several ways.
+    """
+    cases, first = sum(map(len, rows)), _firsts(list(map(_groups, found)))
+    group = np.full(cases, NOT_PUBLISHED, dtype=np.int32)
+    for mine, publication, start in zip(rows, found, first, strict=True):
+        published = publication.group != NOT_PUBLISHED
+        group[mine[published]] = publication.group[published] + start
+    recoded = {name: _recoded([each.recoded[name] for each in found]) for name in found[0].recoded}
+    buckets = {}
+    for name in found[0].buckets:
+        buckets[name] = np.full(cases, NOT_PUBLISHED, dtype=np.int32)
+        numbers = [each.buckets[name] for each in found]
+        for mine, number, start in zip(rows, numbers, _firsts(list(map(_count, numbers))), strict=True):
+            buckets[name][mine] = np.where(number == NOT_PUBLISHED, NOT_PUBLISHED, number + start)
+    shown = group != NOT_PUBLISHED
+    if recoded and shown.any():
+        alike = publish_groups(group[shown], recoded)
+        group[shown], recoded = alike.group, dict(alike.recoded)
+    return Publication(group, recoded, buckets=buckets, together=found[0].together)
+
+
+@dataclass(frozen=True, eq=False)
+class _UnitedLabels(WrittenLabels):
+    """Some of the labels of several blocks, by their number among all."""
+
+    parts: tuple[WrittenLabels, ...]
+    chosen: Ints
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    def __contains__(self, label: object) -> bool:
+        return any(label == mine for mine in self)
+
+    def __iter__(self) -> Iterator[Label]:
+        every = list(chain.from_iterable(self.parts))
+        return (every[number] for number in self.chosen.tolist())
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+        return pa.concat_arrays([part.texts for part in self.parts]).take(pa.array(self.chosen))
+
+    @property
+    def of_values(self) -> bool:
+        """Whether all labels are values or missing cells."""
+        return all(part.of_values for part in self.parts)
+
+
+def _recoded(parts: Sequence[Recoded]) -> Recoded:
+    """Put the labels of all blocks together; those with the same text are one label."""
+    written = pa.concat_arrays([part.texts for part in parts]).dictionary_encode(null_encoding="encode")
+    number = written.indices.to_numpy(zero_copy_only=False)
+    _, chosen = np.unique(number, return_index=True)
+    known = tuple(part.labels for part in parts if isinstance(part.labels, WrittenLabels))
+    every = list(chain.from_iterable(part.labels for part in parts)) if len(known) < len(parts) else []
+    labels = tuple(every[place] for place in chosen.tolist()) if every else _UnitedLabels(known, chosen)
+    starts = _firsts([len(part.labels) for part in parts])
+    by_group = [number[part.by_group + start] for part, start in zip(parts, starts, strict=True)]
+    return Recoded(labels, np.concatenate(by_group).astype(np.int32))
+
+
+def _firsts(counts: Sequence[int]) -> list[int]:
+    """Return the first number of every part, if parts are numbered one after the other."""
+    return [0, *accumulate(counts[:-1])]
+
+
+def _groups(publication: Publication) -> int:
+    labeled = next(iter(publication.recoded.values()), None)
+    return _count(publication.group) if labeled is None else len(labeled.by_group)
+
+
+def _count(numbers: npt.NDArray[np.integer]) -> int:
+    return int(numbers.max(initial=NOT_PUBLISHED)) + 1

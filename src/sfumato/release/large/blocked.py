@@ -1,0 +1,196 @@
+"""The blocked way: cut a table into the blocks that its recipe asks for, and search each of them alone in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.local.segmented import SegmentPlan
+from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.domain import Domain
+from sfumato.core.progress import partly
+from sfumato.core.publication import Bound, Publication
+from sfumato.exceptions import InfeasibleError, ReadError
+from sfumato.release.applying import fixed_order
+from sfumato.release.large.block_task import BlockTask, most_block_rows
+from sfumato.release.large.coded_rows import RowCoder
+from sfumato.release.large.disk_space import DiskSpace
+from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
+from sfumato.release.large.judging import Judgement
+from sfumato.release.large.keeping import RunLog
+from sfumato.release.large.large_release import Passage
+from sfumato.release.large.large_run import LargeOutcome, LargeRun
+from sfumato.release.large.mixed_parts import mix
+from sfumato.release.large.segment_judging import judge_segments
+from sfumato.release.large.segment_task import coder_of
+from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
+from sfumato.release.searching import INFORMATION_LOSS, refuse_suppressed
+from sfumato.release.tasks import most_suppressed
+from sfumato.sources.base import Source
+
+
+def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
+    """Code all rows, cut them into blocks, search these one by one, and judge the files.
+
+    Parameters
+    ----------
+    run : the recipe and its table.
+    parts : the folder for the parts of the published table.
+    """
+    task = BlockTask.of(run)
+    coder = coder_of(run, task.cutter)
+    parts.mkdir(parents=True)
+    space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
+    space.refuse_full_disks()
+    with space.told():
+        return _carried_out(run, task, coder, parts)
+
+
+def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -> LargeOutcome:
+    log = RunLog.of(segment_folder(run), run.recipe, lasts=False)
+    rows = code_rows(run, coder, log)
+    plan = _cut(run, task, rows.batches)
+    finishing = BlockFinishing(
+        search=task.cutter,
+        plan=plan,
+        rows=rows,
+        schema=run.recipe.schema,
+        columns=tuple(run.profile.column(name) for name in run.names),
+        centers=run.recipe.algorithm.publishes == "centers",
+        task=task,
+    )
+    part_rows(run, finishing, log)
+    finished = finish_all(run, finishing, log)
+    staged = log.folder / "blocks"
+    staged.mkdir(mode=0o700)
+    finishing.stage(finished, staged, keep=False)
+    mix(sorted(staged.iterdir()), log.folder, parts)
+    written = run.source.written(parts)
+    return LargeOutcome(
+        judged=_judged(run, finishing, finished, written),
+        written=written,
+        passage=Passage(
+            engine=run.source.engine,
+            way="blocked",
+            reason=f"the recipe asks for blocks of at most {run.recipe.block_rows:,} rows",
+            segments=len(finished),
+            memory=run.memory,
+            spilled=max(2 * rows.size, run.source.spilled),
+        ),
+        proof=finishing.proofs[0] if len(finished) == 1 else None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BlockFinishing(Finishing):
+    """Finishes the blocks of a table.
+
+    Parameters
+    ----------
+    task : what is searched in every block.
+    losses : what the centers of every block lose, if quasi-identifiers are published as such.
+    proofs : what is proven of every block, if anything is.
+    """
+
+    task: BlockTask
+    losses: dict[int, float] = field(default_factory=dict)
+    proofs: dict[int, Bound | None] = field(default_factory=dict)
+
+    def read(self, segment: int) -> pa.RecordBatch:
+        """Read the rows of a block, in an order that follows from what they say."""
+        coded = super().read(segment)
+        cells = self.rows.coder.original(coded)
+        for at, domain in enumerate(self.search.quasi):
+            kind = next(column.type for column in self.columns if column.name == domain.name)
+            cells[domain.name] = _values(domain, coded.column(at).to_numpy(), kind)
+        return coded.take(pa.array(fixed_order(pa.table(cells), self.schema)))
+
+    def found(self, segment: int, batch: Batch) -> Publication:
+        """Search one block."""
+        task = self.task.of_block(self.plan, segment, batch)
+        publication = self.task.recipe.algorithm.search(task)
+        self.proofs[segment] = publication.proof
+        if self.centers:
+            self.losses[segment] = _lost(task, publication)
+        return publication
+
+    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+        """Bring all parts to a folder; write centers as one kind of number where that differs, as in memory."""
+        super().stage(finished, folder, keep=keep)
+        parts = [folder / part.name for each in finished for part in each.parts]
+        kinds = {part: pq.read_schema(part) for part in parts}
+        for name in self.schema.quasi:
+            mixed = {schema.field(name).type for schema in kinds.values()} == {pa.int64(), pa.float64()}
+            for part in [part for part, schema in kinds.items() if mixed and schema.field(name).type == pa.int64()]:
+                _rewrite(part, name)
+
+
+def _cut(run: LargeRun, task: BlockTask, batches: Callable[[], Iterable[Batch]]) -> SegmentPlan:
+    """Cut a table into blocks; one that cannot be cut any further must fit into memory."""
+    plan = task.cutter.cut(
+        task.cutter.pass_over(batches),
+        most_rows=run.recipe.block_rows or 0,
+        totals=task.totals,
+        progress=partly(run.progress, ENDS["code"], ENDS["cut"]),
+    )
+    largest, most = int(plan.sizes.max(initial=0)), most_block_rows(run.memory)
+    if largest > most:
+        raise InfeasibleError(
+            f"A block of {largest:,} rows cannot be cut any further without breaking a promise, and does not fit into "
+            "memory; give more with memory= (--memory), promise less, or use Mondrian."
+        )
+    return plan
+
+
+def _values(domain: Domain, codes: npt.NDArray[np.integer], kind: pa.DataType) -> pa.Array:
+    """Return the cells that codes stand for, as they are ordered in the original."""
+    used, place = np.unique(codes, return_inverse=True)
+    known = used[used < domain.missing]
+    values = domain.values.take(pa.array(known))
+    values = values if values.type == kind else values.cast(kind)
+    lost = place.ravel() == len(known)
+    return pa.DictionaryArray.from_arrays(pa.array(place.ravel().astype(np.int32), mask=lost), values)
+
+
+def _lost(task: Task, publication: Publication) -> float:
+    """Sum the distances of the records of a block to their centers, on axes that the whole table spans."""
+    axes = []
+    for column in task.table.quasi:
+        whole = CodedColumn(column.domain, np.arange(len(column.domain), dtype=np.uint32))
+        axes.append(replace(SpaceAxis.of(whole), column=column))
+    group = publication.group
+    return float(Space(tuple(axes)).losses(group, int(group.max()) + 1).sum())
+
+
+def _rewrite(part: Path, name: str) -> None:
+    """Write the whole numbers of a column as numbers with a fraction."""
+    written = pq.read_table(part)
+    at = written.schema.get_field_index(name)
+    shown = written.set_column(at, name, written[name].cast(pa.float64()))
+    write_part(part, shown)
+    if not pq.read_table(part).equals(shown):
+        raise ReadError("A part of the release was not written as it should be; check the disk and try again.")
+
+
+def _judged(
+    run: LargeRun, finishing: BlockFinishing, finished: Sequence[FinishedSegment], written: Source
+) -> Judgement:
+    """Compare the blocks with their rows, and judge the files."""
+    truth = truth_of(finished, finishing.rows, run.profile.rows)
+    most = most_suppressed(run.recipe, run.profile.rows)
+    refuse_suppressed(run.recipe.algorithm, truth.suppressed, run.profile.rows, most)
+    tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
+    judged = judge_segments(run, written, finishing.search.quasi, truth, tell, centers=finishing.centers)
+    if not finishing.centers:
+        return judged
+    lost = sum(finishing.losses.values()) / truth.rows_out
+    return replace(judged, measures={INFORMATION_LOSS: lost, **judged.measures})

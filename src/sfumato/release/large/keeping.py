@@ -1,0 +1,131 @@
+"""The folder of a release that can be resumed: it outlives its process, and says how far that came."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
+from sfumato.recipe import Recipe
+from sfumato.table.workplace import LOCKS, PREFIX, is_private, locked
+
+PLAN = "plan.json"
+PIECE = 1 << 20  # bytes that are hashed at once
+
+
+@contextmanager
+def kept_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Return the folder for a release of some name, which stays there after a failure, and is gone after success.
+
+    Nobody else may look into it: it holds original values. What a release left that broke its promise is of no use.
+    """
+    place = parent / f"{PREFIX}resume-{name}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    if not is_private(place):
+        raise WriteError(f"{place} can be read by others; delete it, or give another folder with temporary=.")
+    lock = locked(place)
+    if lock is None and LOCKS:
+        raise WriteError(f"Another process is making this release, as {place} tells; wait for it.")
+    try:
+        yield place
+        shutil.rmtree(place)
+    except BrokenPromiseError:
+        shutil.rmtree(place)
+        raise
+    except BaseException:
+        if not (place / PLAN).exists():
+            shutil.rmtree(place, ignore_errors=True)
+        raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+@dataclass(eq=False)
+class RunLog:
+    """How far a segmented run came, in `plan.json` of its folder where it `lasts`.
+
+    `noted` holds the recipe with the digest of the table, the seed and date that were `drawn` for it, how all rows were
+    coded, how they were cut, hashes of all files, and what became of the segments that are finished.
+    """
+
+    folder: Path
+    lasts: bool
+    noted: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, recipe: Recipe, *, lasts: bool) -> RunLog:
+        """Continue with what is noted in a folder, or begin anew; refuse what was left by another recipe or table."""
+        log = cls(folder, lasts, _noted(folder) if lasts else {})
+        if log.noted and log.noted["recipe"] != recipe.to_toml():
+            raise InvalidParameterError(
+                f"{folder} was left by a run with another recipe or table; resume that one, or delete the folder."
+            )
+        if not log.noted:
+            for left in folder.iterdir():
+                left.unlink()
+            drawn = {"seed": recipe.seed, "date": recipe.input_date}
+            log.note(recipe=recipe.to_toml(), drawn=drawn, finished={}, files={})
+        return log
+
+    def note(self, **facts: Any) -> None:
+        """Note something; what was noted before stays noted until all of this is."""
+        self.noted |= facts
+        if self.lasts:
+            fresh = self.folder / f"{PLAN}.new"
+            with fresh.open("w", encoding="utf-8") as file:
+                json.dump(self.noted, file)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self.folder / PLAN)
+
+    def hash_files(self, paths: list[Path]) -> dict[str, str]:
+        """Return what is noted of files so that they are known again: nothing, where nobody will ask."""
+        return {path.name: _hashed(path) for path in paths} if self.lasts else {}
+
+    def note_files(self, paths: list[Path], **facts: Any) -> None:
+        """Note that some files are complete."""
+        self.note(files={**self.noted["files"], **self.hash_files(paths)}, **facts)
+
+    def has(self, name: str) -> bool:
+        """Return whether a file that was noted is there, and is what it was."""
+        path = self.folder / name
+        return name in self.noted["files"] and path.is_file() and _hashed(path) == self.noted["files"][name]
+
+    def forget(self) -> None:
+        """Begin anew: nothing of what was noted holds any more."""
+        self.noted = {name: self.noted[name] for name in ("recipe", "drawn")}
+        self.note(finished={}, files={})
+
+
+def as_noted(recipe: Recipe, folder: Path) -> Recipe:
+    """Return a recipe with the seed that the run has drawn that is resumed, if none is given, and with its date."""
+    drawn = _noted(folder).get("drawn")
+    if drawn is None:
+        return recipe
+    return replace(recipe, seed=drawn["seed"] if recipe.seed is None else recipe.seed, input_date=drawn["date"])
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """Read the plan; one that is damaged is as good as none."""
+    try:
+        noted = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    known = isinstance(noted, dict) and {"recipe", "drawn", "finished", "files"} <= noted.keys()
+    return noted if known else {}
+
+
+def _hashed(path: Path) -> str:
+    hashed = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            hashed.update(piece)
+    return hashed.hexdigest()

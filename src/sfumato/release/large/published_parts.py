@@ -1,0 +1,163 @@
+"""The parts of a published table, each read from its file once: what is judged, measured and told of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.catalogue import measure, unite_measures
+from sfumato.coding.domain import Domain
+from sfumato.core.publication import ValueSet
+from sfumato.core.published.table import PublishedColumn, PublishedTable
+from sfumato.core.published.totals import Totals
+from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.pieces import PieceAudit
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.measures.base import Measured
+from sfumato.models.base import PrivacyModel
+from sfumato.release.large.auditing import united_audits
+from sfumato.release.large.served import restricted
+from sfumato.reporting.public import dictionary_of, type_words
+from sfumato.schema.schema import Schema
+
+Hashes = npt.NDArray[np.uint64]
+MIXER = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedPart:
+    """One part as it stands in its file: its rows, and what their cells mean."""
+
+    shown: pa.Table
+    table: PublishedTable
+
+    @classmethod
+    def read(cls, path: Path, schema: Schema, domains: Mapping[str, Domain]) -> PublishedPart:
+        """Read a part; texts stay dictionaries."""
+        file = pq.ParquetFile(path)
+        texts = [each.name for each in file.schema_arrow if pa.types.is_string(each.type)]
+        shown = pq.read_table(path, read_dictionary=texts)
+        return cls(shown, PublishedTable.read(shown, schema, domains))
+
+
+class PublishedParts:
+    """Gathers what is found of parts, one by one; nothing row-sized is kept.
+
+    Parameters
+    ----------
+    schema : the roles of the columns that are judged.
+    totals : for every set of sensitive columns that are judged together, how often their values occur in all parts.
+    models : the promises, on the first of these sets.
+    """
+
+    def __init__(self, schema: Schema, totals: Sequence[Totals], models: Sequence[PrivacyModel]) -> None:
+        self._schema, self._totals = schema, totals
+        self._audits = [PieceAudit(() if at else models) for at in range(len(totals))]
+        self._groups: list[Hashes] = []
+        self._measured: list[tuple[int, Mapping[str, float]]] = []
+        self._minorities: dict[str, float] = {}
+        self._columns = {name: _ColumnFacts() for name in schema.quasi}
+        self._bare: tuple[PublishedColumn, ...] = ()
+        self._torn = False
+
+    def refuse(self) -> None:
+        """Leave a part out whose groups are in others, too: then all parts are judged together."""
+        self._torn = True
+
+    def add(self, part: PublishedPart) -> None:
+        """Judge and measure one more part."""
+        for audit, totals in zip(self._audits, self._totals, strict=True):
+            schema = restricted(self._schema, sensitive=tuple(totals.counts))
+            shown = part.shown.select([*schema.quasi, *schema.sensitive])
+            piece = Evidence(shown, schema, totals=totals).already_read(part.table)
+            audit.add(piece)
+            if audit is self._audits[0]:
+                self._measure(piece)
+        hashes = [self._columns[column.name].add(column, part.shown[column.name]) for column in part.table.columns]
+        self._groups.append(_combined(part.table, hashes))
+
+    def _measure(self, piece: Evidence) -> None:
+        measured = Measured.of(piece.table, 0, piece.groups.histograms)
+        self._measured.append((piece.records, measure(measured)))
+        for name, minority in measured.minorities.items():
+            self._minorities[name] = self._minorities.get(name, 0.0) + minority
+        nothing = np.zeros(0, dtype=np.int32)
+        self._bare = tuple(replace(column, texts=(), codes=nothing) for column in measured.columns)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether no group is in two parts; then every part holds all records of its groups."""
+        if self._torn:
+            return False
+        together = np.sort(np.concatenate(self._groups))
+        return not (together[1:] == together[:-1]).any()
+
+    def audit(self) -> Audit:
+        """Return what was found of all parts together."""
+        return united_audits([audit.audit() for audit in self._audits], self._totals, self._schema)
+
+    def measures(self, sizes: npt.NDArray[np.int64], suppressed: int) -> dict[str, float]:
+        """Return the measures of all parts together."""
+        return unite_measures(self._measured, Measured(self._bare, {}, sizes, suppressed, self._minorities))
+
+    def described(self, name: str, kind: pa.DataType) -> dict[str, Any]:
+        """Describe one quasi-identifier from its published cells alone."""
+        return self._columns[name].described(name, kind, restricted(self._schema, sensitive=(), quasi=(name,)))
+
+
+@dataclass(eq=False)
+class _ColumnFacts:
+    """What is told of one quasi-identifier: every text but sets, the members of these, and hashes of all texts."""
+
+    texts: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
+    hashes: list[Hashes] = field(default_factory=list)
+    missing: int = 0
+
+    def add(self, column: PublishedColumn, cells: pa.ChunkedArray) -> Hashes:
+        """Note the texts of one part, and return a hash of each."""
+        known = np.ones(len(column.texts), dtype=np.bool_)
+        known[column.sets.at] = False
+        self.texts |= {text for text in (column.texts[at] for at in np.flatnonzero(known)) if text is not None}
+        self.members |= {column.domain.texts[code] for code in np.unique(column.sets.codes).tolist()}
+        self.missing += cells.null_count
+        hashes: Hashes = _hashed(column.texts)
+        shown = np.array([text is not None for text in column.texts])
+        self.hashes.append(hashes[:, shown])
+        return np.asarray(hashes[0])
+
+    def described(self, name: str, kind: pa.DataType, schema: Schema) -> dict[str, Any]:
+        """Describe the column; one set stands for all, since only its members and that it is one are told."""
+        sets = [ValueSet(tuple(sorted(self.members))).text] if self.members else []
+        cells = pa.table({name: pa.array([*sorted(self.texts), *sets, *([None] if self.missing else [])], pa.string())})
+        (found,) = dictionary_of(Evidence(cells, schema))
+        distinct = _distinct(np.concatenate(self.hashes, axis=1))
+        return {**found, "type": type_words(kind), "distinct": distinct, "missing": self.missing}
+
+
+def _hashed(texts: Sequence[str | None]) -> Hashes:
+    """Hash texts twice, to 128 bits in all, as Python does: by a key that nobody knows."""
+    twice = (map(hash, texts), (hash(f"{text}.") for text in texts))
+    return np.array([np.fromiter(each, np.int64, len(texts)) for each in twice]).view(np.uint64)
+
+
+def _distinct(hashes: Hashes) -> int:
+    order = np.lexsort(hashes)
+    ordered = hashes[:, order]
+    return hashes.shape[1] and 1 + int((ordered[:, 1:] != ordered[:, :-1]).any(axis=0).sum())
+
+
+def _combined(table: PublishedTable, hashes: Sequence[Hashes]) -> Hashes:
+    """Hash every group by its texts."""
+    total: Hashes = np.zeros(len(table.grouped), dtype=np.uint64)
+    for column, hashed in zip(table.columns, hashes, strict=True):
+        total = (total ^ hashed[table.by_group(column)]) * np.uint64(MIXER)
+        total ^= total >> np.uint64(29)
+    return total

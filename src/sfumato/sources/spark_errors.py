@@ -1,0 +1,81 @@
+"""What Spark says when something fails, reworded: it may quote cells, and speaks at length."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sfumato.exceptions import ReadError, SfumatoError, WriteError
+from sfumato.table.extras import optional_library
+
+LIBRARIES = ("py4j.protocol", "Py4JError"), ("grpc", "RpcError")  # that speak with Spark, if they are loaded
+
+
+@contextmanager
+def told(doing: str) -> Iterator[None]:
+    """Reword what Spark, or what speaks with it, raises.
+
+    Parameters
+    ----------
+    doing : what Spark is asked to do with the table, a verb.
+    """
+    errors = optional_library("pyspark.errors", extra="spark", error=ReadError)
+    others = [getattr(sys.modules[name], kind) for name, kind in LIBRARIES if name in sys.modules]
+    try:
+        yield
+    except (errors.PySparkException, ConnectionError, EOFError, *others) as error:
+        raise reworded(error, doing) from None
+
+
+def reworded(error: Any, doing: str) -> SfumatoError:
+    """Say in one sentence what Spark could not do, by the name of its error alone."""
+    said, kinds = str(error), {kind.__name__ for kind in type(error).__mro__}
+    for signs, meant in MEANT:
+        if any(sign in said for sign in signs):
+            return meant()
+    if kinds & LOST:
+        return ReadError(
+            "The connection to Spark was lost; check that it still runs, and make the release again with a new session."
+        )
+    kind = (getattr(error, "getCondition", lambda: None)() or type(error).__name__).split(".")[0]
+    return ReadError(f"Spark cannot {doing} the table ({kind}); check the table and the log of Spark.")
+
+
+def missing_in_workers() -> ReadError:
+    """Say how workers get this package."""
+    return ReadError(
+        "The workers of Spark do not have Sfumato; install it in their Python (pip install sfumato), or ship an "
+        "environment that has it with spark.archives."
+    )
+
+
+def _other_python() -> SfumatoError:
+    return ReadError(
+        "The workers of Spark run another version of Python than this session; set PYSPARK_PYTHON to the same."
+    )
+
+
+def _no_libraries() -> SfumatoError:
+    return ReadError("Spark needs pandas and PyArrow, here and in its workers; install them there.")
+
+
+def _no_files() -> SfumatoError:
+    return ReadError(
+        "Spark does not find files that it needs; check the table, and give out= a folder that all workers see."
+    )
+
+
+def _no_space() -> SfumatoError:
+    return WriteError("A disk of Spark, or of the release, is full; make room there, and make the release again.")
+
+
+LOST = {"ConnectionError", "EOFError", "Py4JNetworkError", "RpcError", "RetriesExceeded"}
+MEANT = (
+    (("PYTHON_VERSION_MISMATCH",), _other_python),
+    (("No module named 'sfumato",), missing_in_workers),
+    (("No module named 'p", "PACKAGE_NOT_INSTALLED"), _no_libraries),
+    (("FileNotFoundException", "PATH_NOT_FOUND", "FileNotFoundError"), _no_files),
+    (("No space left on device",), _no_space),
+)

@@ -1,0 +1,195 @@
+"""A release in segments that was killed goes on where it stopped, with the same bytes in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.core.progress import Progress, silent
+from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
+from sfumato.recipe import Recipe
+from sfumato.release.large.coded_rows import CodedRows
+from sfumato.release.large.engines import Resources
+from sfumato.release.large.finishing import Finishing
+from sfumato.release.large.keeping import PLAN, kept_folder
+from sfumato.release.large.large_run import Limits
+from sfumato.release.large.running import carry_out_large
+from sfumato.table.frames import to_arrow
+
+SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
+RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
+LIMITS = Limits(combinations=0, groups=10_000, segment_rows=120)
+KEPT = ".sfumato-resume-release"
+STAGES = ["coding", "cutting", "parting", "segment 1 of", "segment 2 of", "segment 4 of", "judging", "reporting", ""]
+KILLED = 7
+
+
+def released(
+    recipe: Recipe, data: object, folder: Path, progress: Progress = silent, *, resume: bool = True
+) -> sf.LargeRelease:
+    resources, out = Resources(engine="duckdb", memory="100MB", resume=resume), folder / "release"
+    with resources.kept(out) as kept, resources.opened(data, recipe, out) as source:
+        return carry_out_large(
+            recipe,
+            source,
+            out,
+            memory=10**8,
+            replace_older=False,
+            report=True,
+            progress=progress,
+            limits=LIMITS,
+            kept=kept,
+        )
+
+
+def census(rows: int = 600) -> pa.Table:
+    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+
+
+def dying_at(stage: str) -> Progress:
+    """End the process at the boundary before a stage: nothing is cleaned up then."""
+
+    def progress(share: float, what: str = "") -> None:
+        if what.startswith(stage) if stage else share == 1.0:
+            os._exit(KILLED)
+
+    return progress
+
+
+class InterruptedRunError(Exception):
+    """Stands for Ctrl-C."""
+
+
+def interrupted_at(stage: str) -> Progress:
+    def progress(_: float, what: str = "") -> None:
+        if what.startswith(stage):
+            raise InterruptedRunError
+
+    return progress
+
+
+def killed_at(stage: str, folder: Path) -> int:
+    code = (
+        "import sys; from pathlib import Path; from tests.release.large import test_resuming as t; "
+        "t.released(t.RECIPE, t.census(), Path(sys.argv[1]), t.dying_at(sys.argv[2]))"
+    )
+    root = Path(__file__).parents[3]
+    known = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]),
+    }
+    return subprocess.run([sys.executable, "-c", code, str(folder), stage], env=known, check=False).returncode  # noqa: S603
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("whole")
+    released(RECIPE, census(), folder)
+    assert [path.name for path in folder.iterdir()] == ["release"]
+    return contents(folder / "release")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_run_that_was_killed_at_any_boundary_is_resumed_with_the_same_bytes(tmp_path, whole, stage):
+    assert killed_at(stage, tmp_path) == KILLED
+    assert not (tmp_path / "release").exists()
+    kept = tmp_path / KEPT
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert (kept / PLAN).exists()
+    released(RECIPE, census(), tmp_path)
+    assert contents(tmp_path / "release") == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def stopped(folder: Path, stage: str = "segment 3 of") -> Path:
+    with pytest.raises(InterruptedRunError):
+        released(RECIPE, census(), folder, interrupted_at(stage))
+    return folder / KEPT
+
+
+def test_what_is_finished_is_not_done_again(tmp_path, whole, monkeypatch):
+    stopped(tmp_path)
+    monkeypatch.setattr(CodedRows, "write", None)
+    finished, finish = [], Finishing.finish
+    monkeypatch.setattr(Finishing, "finish", lambda self, at: finished.append(at) or finish(self, at))
+    release = released(RECIPE, census(), tmp_path)
+    assert finished == list(range(2, release.passage.segments))
+    assert contents(tmp_path / "release") == whole
+
+
+@pytest.mark.parametrize("damage", ["part-00001.parquet", "segment-00003.arrow", "codes.arrow", "cells.arrow", PLAN])
+@pytest.mark.parametrize("lost", [True, False])
+def test_what_is_lost_or_damaged_is_done_again(tmp_path, whole, damage, lost):
+    file = stopped(tmp_path) / damage
+    file.unlink() if lost else file.write_bytes(file.read_bytes()[:-9] + b"elsewhere")
+    released(RECIPE, census(), tmp_path)
+    assert contents(tmp_path / "release") == whole
+
+
+@pytest.mark.parametrize(
+    ("recipe", "rows"),
+    [(replace(RECIPE, models=(sf.KAnonymity(k=4),)), 600), (replace(RECIPE, seed=2), 600), (RECIPE, 599)],
+)
+def test_another_recipe_or_table_is_refused(tmp_path, whole, recipe, rows):
+    kept = stopped(tmp_path)
+    before = contents(kept)
+    with pytest.raises(InvalidParameterError, match="another recipe or table"):
+        released(recipe, census(rows), tmp_path)
+    assert contents(kept) == before
+    released(RECIPE, census(), tmp_path)
+    assert contents(tmp_path / "release") == whole
+
+
+def test_a_seed_that_was_drawn_is_drawn_once(tmp_path):
+    anew = replace(RECIPE, seed=None)
+    with pytest.raises(InterruptedRunError):
+        released(anew, census(), tmp_path, interrupted_at("segment 3 of"))
+    drawn = json.loads((tmp_path / KEPT / PLAN).read_text())["drawn"]["seed"]
+    assert released(anew, census(), tmp_path).recipe.seed == drawn
+
+
+def test_what_broke_its_promise_is_not_kept(tmp_path, monkeypatch):
+    read = CodedRows.segment
+    monkeypatch.setattr(CodedRows, "segment", lambda self, at: read(self, at).slice(1))
+    with pytest.raises(BrokenPromiseError):
+        released(RECIPE, census(), tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_that_others_can_read_or_that_is_in_use_is_refused(tmp_path):
+    (tmp_path / KEPT).mkdir(mode=0o755)
+    with pytest.raises(WriteError, match="can be read by others"):
+        released(RECIPE, census(), tmp_path)
+    (tmp_path / KEPT).rmdir()
+    with kept_folder(tmp_path, "release"), pytest.raises(WriteError, match="Another process"):
+        released(RECIPE, census(), tmp_path)
+
+
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_without_resume_nothing_remains(tmp_path, stage):
+    with pytest.raises(InterruptedRunError):
+        released(RECIPE, census(), tmp_path, interrupted_at(stage), resume=False)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_table_that_is_not_cut_leaves_nothing_to_resume(tmp_path):
+    pq.write_table(census(), tmp_path / "census.parquet")
+    place = {"engine": "duckdb", "memory": "100MB", "out": tmp_path / "release", "resume": True}
+    with pytest.raises(InterruptedRunError):
+        sf.carry_out(RECIPE, tmp_path / "census.parquet", progress=interrupted_at("judging"), **place)
+    assert [path.name for path in tmp_path.iterdir()] == ["census.parquet"]
+    assert sf.carry_out(RECIPE, tmp_path / "census.parquet", **place).passage.way == "counted"
+    assert {path.name for path in tmp_path.iterdir()} == {"census.parquet", "release"}
