@@ -18,11 +18,11 @@ from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.finishing import Finishing
-from sfumato.release.large.keeping import PLAN, kept_folder
+from sfumato.release.large.keeping import PLAN, kept_folder, kept_for
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.running import carry_out_large
+from sfumato.sources.engines import Resources
 from sfumato.table.frames import to_arrow
 
 SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
@@ -37,7 +37,7 @@ def released(
     recipe: Recipe, data: object, folder: Path, progress: Progress = silent, *, resume: bool = True
 ) -> sf.LargeRelease:
     resources, out = Resources(engine="duckdb", memory="100MB", resume=resume), folder / "release"
-    with resources.kept(out) as kept, resources.opened(data, recipe, out) as source:
+    with kept_for(resources, out) as kept, resources.opened(data, recipe.reading, out) as source:
         return carry_out_large(
             recipe,
             source,
