@@ -94,6 +94,25 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+BLOCKS = replace(RECIPE, algorithm=sf.Mdav(), block_rows=120)
+
+
+@pytest.mark.parametrize("stage", ["cutting", "segment 3 of", "judging", "reporting"])
+def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, stage, monkeypatch):
+    for name in ("once", "twice"):
+        (tmp_path / name).mkdir()
+    released(BLOCKS, census(), tmp_path / "once")
+    with pytest.raises(InterruptedRunError):
+        released(BLOCKS, census(), tmp_path / "twice", interrupted_at(stage))
+    plan = json.loads((tmp_path / "twice" / KEPT / PLAN).read_text())
+    assert len(plan["finished"]) == (0 if stage == "cutting" else 2 if stage == "segment 3 of" else len(plan["losses"]))
+    searched, search = [], sf.Mdav.search
+    monkeypatch.setattr(sf.Mdav, "search", lambda self, task: searched.append(task) or search(self, task))
+    found = released(BLOCKS, census(), tmp_path / "twice")
+    assert len(searched) == found.passage.segments - len(plan["finished"])
+    assert contents(tmp_path / "twice") == contents(tmp_path / "once")
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("whole")
