@@ -100,3 +100,20 @@ def test_refusals_have_the_usual_exit_codes(run, rules, later_file, tmp_path):
     assert withheld.exit_code == 1
     assert "withheld" in withheld.stderr
     assert not (tmp_path / "o").exists()
+
+
+def test_rows_larger_than_memory_are_recoded_in_their_engine(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = ["--quasi", "age,zip", "--sensitive", "disease", "--k", 3, "--algorithm", "optimal"]
+    for name, seed in (("january", 1), ("february", 2)):
+        sf.write(sf.samples.generate(200, seed=seed), tmp_path / f"{name}.csv")
+    run("anonymize", "january.csv", *columns, "--max-suppressed", 0.2, "--out", "january", "--no-report")
+    rules = ["--with", "january/internal/recoding.toml", "--no-report", "--json"]
+    expected = run("recode", "february.csv", *rules, "--out", "memory")
+    found = run("recode", "february.csv", *rules, "--out", "engine", "--engine", "duckdb", "--memory", "100MB")
+    assert found.exit_code == 0, found.stderr
+    told, known = json.loads(found.stdout), json.loads(expected.stdout)
+    for figure in ("rows_in", "rows_out", "refused", "left_out"):
+        assert told[figure] == known[figure]
+    assert told["audit"]["levels"] == known["audit"]["levels"]
+    assert (tmp_path / "engine" / "public" / "table" / "part-00000.parquet").is_file()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.table.formats.known import FORMATS, format_of, is_url
-from sfumato.table.formats.parquet import are_several
 
 if TYPE_CHECKING:
     from sfumato.table.formats.base import Option
@@ -33,6 +32,8 @@ def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[st
     """Return what a recipe remembers and a table of this format can be read by."""
     if not remembered:
         return {}
+    from sfumato.table.formats.parquet import are_several
+
     form = FORMATS["parquet"] if not is_url(source) and are_several(source) else format_of(source, ReadError)
     known = {*form.read_options, "column_types"}
     if {"table", "query"} & set(given):

@@ -19,7 +19,7 @@ from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
-from sfumato.release.large.judging import Ruled, judge_parts
+from sfumato.release.large.judging import Judgement, Ruled, judge_parts
 from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.rules import rule_of
@@ -85,31 +85,37 @@ def recode_large(
         written = source.written(made / PUBLIC / TABLE)
         tell = partly(progress, 0.75, 0.97)
         judged = judge_parts(laid.recipe, source, written, found, most=Limits.of(memory).groups, progress=tell)
-        published, known = judged.audit.records, laid.records(laid.known)
-        lost = Measured.of(judged.evidence.table, laid.rows - published, judged.evidence.groups.histograms)
-        release = LargeRecodedRows(
-            folder=out,
-            audit=judged.audit,
-            measures=measure(lost),
-            recipe=laid.recipe,
-            passage=Passage(
-                engine=source.engine,
-                way="counted",
-                reason="values are looked up among their combinations",
-                combinations=laid.cases.num_rows,
-                memory=memory,
-                spilled=source.spilled,
-            ),
-            rows=laid.rows,
-            suppressed=laid.rows - published,
-            left_out=left_out,
-            recoding=recoding,
-            unknown=laid.rows - known,
-            broken=known - published,
-        )
+        release = _release(laid, recoding, judged, folder=out, left_out=left_out, memory=memory)
         write_statement(made, release, judged, written, report=report, progress=progress)
         progress(1.0, "")
     return release
+
+
+def _release(
+    laid: _Laid, recoding: Recoding, judged: Judgement, *, folder: Path, left_out: tuple[str, ...], memory: int
+) -> LargeRecodedRows:
+    published, known = judged.audit.records, laid.records(laid.known)
+    lost = Measured.of(judged.evidence.table, laid.rows - published, judged.evidence.groups.histograms)
+    return LargeRecodedRows(
+        folder=folder,
+        audit=judged.audit,
+        measures=measure(lost),
+        recipe=laid.recipe,
+        passage=Passage(
+            engine=laid.source.engine,
+            way="counted",
+            reason="values are looked up among their combinations",
+            combinations=laid.cases.num_rows,
+            memory=memory,
+            spilled=laid.source.spilled,
+        ),
+        rows=laid.rows,
+        suppressed=laid.rows - published,
+        left_out=left_out,
+        recoding=recoding,
+        unknown=laid.rows - known,
+        broken=known - published,
+    )
 
 
 def _refuse(recoding: Recoding, source: Source) -> tuple[str, ...]:
@@ -126,6 +132,7 @@ class _Laid:
     `recipe` says how published rows are read, `names` are their columns, and `rows` counts all rows.
     """
 
+    source: Source
     recipe: Recipe
     cases: pa.Table
     known: Flags
@@ -151,6 +158,7 @@ class _Laid:
         told = {name: RecodedColumn(column.texts, column.numbers[known]) for name, column in recoded.items()}
         schema = readable_schema(recoding, cases.filter(pa.array(known)), told)
         return cls(
+            source=source,
             recipe=replace(
                 recipe,
                 schema=schema,
