@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,15 @@ class TableProfile:
     def column(self, name: str) -> ColumnProfile:
         """Return one column."""
         return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True, eq=False)
+class Glimpse:
+    """Some values of a column that has too many, how many there are, and how many pairs of records share one."""
+
+    some: pa.Array
+    many: int
+    pairs: int
 
 
 class AskedColumn(Protocol):
@@ -191,6 +200,14 @@ class ByCase:
         return runs[at]
 
 
+@dataclass(frozen=True, eq=False)
+class LookUp:
+    """For different values of a column, of which one may be missing, other values of it that stand for them."""
+
+    values: pa.Array
+    others: pa.Array
+
+
 @dataclass(frozen=True)
 class Written:
     """The parts of a table that were written, and how many rows they hold."""
@@ -251,6 +268,23 @@ class Source(Protocol):
 
     def written(self, folder: Path) -> Source:
         """Return a table that was written, to be judged as it stands in its files."""
+
+
+def refuse_reserved(names: Sequence[str]) -> None:
+    """Refuse a column whose name counted combinations need for their numbers."""
+    if WEIGHT in names:
+        raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
+
+
+@runtime_checkable
+class LookingUp(Source, Protocol):
+    """A table in an engine that looks up other values for those of some columns before it is asked anything."""
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> LookingUp:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
 
 
 def refuse_same_but_case(names: Sequence[str]) -> None:
