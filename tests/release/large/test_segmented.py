@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -118,6 +119,19 @@ def test_groups_are_judged_in_pieces_as_all_at_once(tmp_path, groups):
     assert found.passage.segments == len(found.paths) > 1
     assert (tmp_path / "release" / "internal" / "report.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_groups_that_are_in_two_parts_are_judged_as_one(tmp_path):
+    schema = replace(SCHEMA, quasi=["age"], hierarchies={"age": sf.Taxonomy({"any": [str(age) for age in range(120)]})})
+    table = census()
+    table = table.set_column(table.schema.get_field_index("age"), "age", table["age"].cast(pa.string()))
+    recipe = replace(RECIPE, schema=schema)
+    expected = sf.carry_out(recipe, table)
+    found = in_segments(recipe, table, tmp_path)
+    shown = [set(pq.read_table(path)["age"].to_pylist()) for path in found.paths]
+    assert sum(map(len, shown)) > len(set.union(*shown)), "no part shows what another one shows"
+    assert sorted(found.audit.sizes) == sorted(expected.audit.sizes)
+    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
 
 
 def without_last(batch: pa.RecordBatch) -> pa.RecordBatch:
