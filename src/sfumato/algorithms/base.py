@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,24 @@ Needed: TypeAlias = Literal["always", "matches-all", "never"]
 MANY = 1 << 40  # records, more than any model asks for
 
 
+class FinerCounts(Protocol):
+    """Counts of a table whose combinations of values do not fit into memory, on levels where they do."""
+
+    @property
+    def most(self) -> int:
+        """How many combinations fit."""
+
+    @property
+    def histograms(self) -> Sequence[npt.NDArray[np.float64]]:
+        """How often every code of every quasi-identifier occurs, with missing cells last."""
+
+    def fetch(self, levels: tuple[int, ...]) -> CodedTable | None:
+        """Count combinations on one level per quasi-identifier, one code standing for its node; nothing if too many."""
+
+    def in_groups_below(self, size: int, levels: tuple[int, ...]) -> int:
+        """Count the records in groups of a recoding that are smaller than a size."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
     """What an algorithm is asked to do.
@@ -40,6 +58,7 @@ class Task:
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
     totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
         a larger table: models compare groups with all of it.
+    finer : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
     """
 
     table: CodedTable
@@ -50,6 +69,7 @@ class Task:
     stream: Stream = field(default_factory=Stream)
     progress: Progress = silent
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
+    finer: FinerCounts | None = None
 
     def __post_init__(self) -> None:
         if any(model.needs_original for model in self.models):

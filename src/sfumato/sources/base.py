@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -200,6 +200,14 @@ class ByCase:
         return runs[at]
 
 
+@dataclass(frozen=True, eq=False)
+class LookUp:
+    """For different values of a column, of which one may be missing, other values of it that stand for them."""
+
+    values: pa.Array
+    others: pa.Array
+
+
 @dataclass(frozen=True)
 class Written:
     """The parts of a table that were written, and how many rows they hold."""
@@ -266,6 +274,17 @@ def refuse_reserved(names: Sequence[str]) -> None:
     """Refuse a column whose name counted combinations need for their numbers."""
     if WEIGHT in names:
         raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
+
+
+@runtime_checkable
+class LookingUp(Source, Protocol):
+    """A table in an engine that looks up other values for those of some columns before it is asked anything."""
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> LookingUp:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
 
 
 def refuse_same_but_case(names: Sequence[str]) -> None:

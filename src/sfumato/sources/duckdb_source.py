@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sfumato.sources.base import (
     WEIGHT,
     ByCase,
     Glimpse,
+    LookUp,
     Piece,
     TableProfile,
     Told,
@@ -30,6 +32,7 @@ from sfumato.sources.base import (
     refuse_same_but_case,
 )
 from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
+from sfumato.sources.duckdb_queries import digested, estimated, listed_names, parquet_query, same_cells
 from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates
@@ -38,6 +41,8 @@ from sfumato.table.formats.identifiers import quoted
 from sfumato.threads import worker_count
 
 RECORDS = "sfumato_records"  # the view of canonical values
+LOOKED_UP = "sfumato_looked_up"  # the view of looked-up values, and the beginning of the names of look-ups
+LOOK_UP = "sfumato_look_up"
 CASES = "sfumato_cases"
 RANKED = "sfumato_ranked_"  # begins the names of tables that rank the texts of a column
 MOST_RANKED = 200_000
@@ -81,7 +86,7 @@ class DuckDBSource:
         for name, table in (tables or {}).items():
             refuse_same_but_case(table.schema.names)
             self._connection.register(name, table)
-        self._query = query
+        self._query, self._records = query, RECORDS
         self._profile: TableProfile | None = None
         self._together: frozenset[str] = frozenset()
         self._distinct: dict[str, int] = {}
@@ -115,7 +120,7 @@ class DuckDBSource:
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
         columns = [self._raw[name] for name in names]
-        asked = ["count(*)", _estimate([quoted(name) for name in together]), _digest([each.sql for each in columns])]
+        asked = ["count(*)", estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
         for column in columns:
             asked += column.facts
         asked += [f"approx_count_distinct({column.sql})" for column in columns]
@@ -134,7 +139,7 @@ class DuckDBSource:
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        hashed = _digest([quoted(column.name) for column in self._profile.columns])
+        hashed = digested([quoted(column.name) for column in self._profile.columns])
         with self._told("read"):
             ((rows, digest),) = self._connection.execute(f"SELECT count(*), {hashed} FROM {self._query}").fetchall()  # noqa: S608
         return rows, f"duckdb-{digest}"
@@ -145,17 +150,17 @@ class DuckDBSource:
             return self._profile.combinations
         if len(names) == 1:
             return self._distinct[names[0]]
-        return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
+        return int(self._asked(f"SELECT {estimated([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
         listed = [quoted(name) for name in names]
-        where = "" if piece is None else f" WHERE hash({_listed(piece.by)}) % {piece.of} = {piece.number}"
+        where = "" if piece is None else f" WHERE hash({listed_names(piece.by)}) % {piece.of} = {piece.number}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
         counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
         batches: list[pa.RecordBatch] = []
         rows = 0
-        query = f"SELECT {counted} FROM {RECORDS}{where}{by}"  # noqa: S608 - names are quoted
+        query = f"SELECT {counted} FROM {self._records}{where}{by}"  # noqa: S608 - names are quoted
         for batch in self._stream(query, tell):
             rows += batch.num_rows
             if rows > most:
@@ -165,10 +170,32 @@ class DuckDBSource:
         types = {name: self._profile.column(name).type for name in names}
         return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
 
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
+        by = f" GROUP BY {listed_names(names)}" if names else ""
+        rare = f"SELECT count(*) AS n FROM {self._records}{by} HAVING count(*) < {size}"  # noqa: S608 - names are quoted
+        return int(self._asked(f"SELECT coalesce(sum(n), 0) FROM ({rare})"))  # noqa: S608 - names are quoted
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> DuckDBSource:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+        source, joins, shown = copy(self), [], []
+        source._records, source._together = LOOKED_UP, frozenset()  # noqa: SLF001 - of a copy, profiled as it was
+        for at, (name, each) in enumerate(look_ups.items()):
+            table = quoted(f"{LOOKED_UP}_{at}")
+            self._connection.register(LOOK_UP, pa.table({"value": each.values, "other": each.others}))
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM {LOOK_UP}")  # noqa: S608
+            joins.append(f" JOIN {table} ON {table}.value IS NOT DISTINCT FROM r.{quoted(name)}")
+            shown.append(f"{table}.other AS {quoted(name)}")
+        replaced = f" REPLACE ({', '.join(shown)})" if shown else ""
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {LOOKED_UP} AS SELECT r.*{replaced} FROM {RECORDS} r{''.join(joins)}"  # noqa: S608
+        )
+        return source
+
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
         listed = ", ".join(quoted(name) for name in names)
-        yield from self._stream(f"SELECT {listed} FROM {RECORDS}", tell)  # noqa: S608 - names are quoted
+        yield from self._stream(f"SELECT {listed} FROM {self._records}", tell)  # noqa: S608 - names are quoted
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
@@ -212,8 +239,8 @@ class DuckDBSource:
         wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
         order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
         return (
-            f"SELECT {', '.join(wanted)} FROM {RECORDS} r "  # noqa: S608 - names are quoted
-            f"LEFT JOIN {CASES} c ON {_same_cells(rule.quasi)}{''.join(tables)} "
+            f"SELECT {', '.join(wanted)} FROM {self._records} r "  # noqa: S608 - names are quoted
+            f"LEFT JOIN {CASES} c ON {same_cells(rule.quasi)}{''.join(tables)} "
             f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
         )
 
@@ -228,7 +255,7 @@ class DuckDBSource:
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted
             f"SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) AS rank "
-            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {RECORDS}) WHERE value IS NOT NULL"
+            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {self._records}) WHERE value IS NOT NULL"
         )
         values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
         return values["value"].combine_chunks()
@@ -238,7 +265,7 @@ class DuckDBSource:
         column = quoted(name)
         with self._told("read"):
             found = self._connection.sql(
-                f"SELECT DISTINCT {column} FROM {RECORDS} WHERE {column} IS NOT NULL ORDER BY ALL"  # noqa: S608 - quoted
+                f"SELECT DISTINCT {column} FROM {self._records} WHERE {column} IS NOT NULL ORDER BY ALL"  # noqa: S608 - quoted
             ).to_arrow_table()
         return found[name].combine_chunks()
 
@@ -263,16 +290,16 @@ class DuckDBSource:
             return {}
         counted = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
         with self._told("read"):
-            (found,) = self._connection.execute(f"SELECT {counted} FROM {RECORDS}").fetchall()  # noqa: S608 - quoted
+            (found,) = self._connection.execute(f"SELECT {counted} FROM {self._records}").fetchall()  # noqa: S608 - quoted
         return dict(zip(names, found, strict=True))
 
     def digest(self, rule: ByCase) -> str:
         """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
         self._connection.register(CASES, rule.cases)
-        same = _same_cells(rule.quasi)
-        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        same = same_cells(rule.quasi)
+        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
         return self._asked(
-            f"SELECT {hashed} FROM {RECORDS} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
+            f"SELECT {hashed} FROM {self._records} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
         )
 
     def digest_written(self, rule: ByCase) -> str:
@@ -283,9 +310,9 @@ class DuckDBSource:
         ]
         replaced = f" REPLACE ({', '.join(moments)})" if moments else ""
         plain = f"SELECT *{replaced} FROM {self._query}"  # noqa: S608 - names are quoted
-        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
         return self._asked(
-            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {_same_cells(rule.shown.column_names)}"  # noqa: S608
+            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {same_cells(rule.shown.column_names)}"  # noqa: S608
         )
 
     def _asked(self, query: str) -> str:
@@ -357,29 +384,3 @@ def size_of(folder: Path) -> int:
         with suppress(OSError):
             total += path.stat().st_size
     return total
-
-
-def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
-    """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
-    listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-    return f"read_parquet([{listed}], hive_partitioning={str(partitioned).lower()}, union_by_name=false)"
-
-
-def _same_cells(names: Sequence[str]) -> str:
-    """Write the condition that rows agree with cases; missing cells agree with each other."""
-    return " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in names) or "true"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in names)
-
-
-def _estimate(columns: Sequence[str]) -> str:
-    return f"approx_count_distinct(hash({', '.join(columns)}))" if columns else "1"
-
-
-def _digest(columns: Sequence[str]) -> str:
-    """Sum up two hashes of every row: no order of rows changes them, and hardly any other change keeps both."""
-    listed = ", ".join(columns)
-    sums = [f"coalesce(sum(CAST(hash({salt}{listed}) AS HUGEINT)), 0)" for salt in ("", "'sfumato', ")]
-    return f"printf('%d-%d', {sums[0]}, {sums[1]})"

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
 from sfumato.sources.base import refuse_same_but_case
-from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
+from sfumato.sources.duckdb_queries import parquet_query
+from sfumato.sources.duckdb_source import DuckDBSource
 
 
 def uncompressed(files: Sequence[Path], names: Sequence[str] | None) -> int:

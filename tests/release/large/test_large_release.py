@@ -143,7 +143,7 @@ def test_what_is_not_served_is_refused_before_anything_is_read(folder, monkeypat
 def test_too_many_combinations_are_refused(folder, monkeypatch):
     monkeypatch.setattr(large_run, "BYTES_PER_COMBINATION", 10**7)
     with pytest.raises(InfeasibleError, match="more than 5, too many for memory"):
-        released(folder, algorithm=sf.Optimal())
+        released(folder, algorithm=sf.algorithms.TopDownSpecialization())
 
 
 def test_temporary_data_stay_out_of_the_release_and_of_sight(folder, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
@@ -41,15 +41,17 @@ class Datafly(GlobalRecoding):
 
     def recode(self, task: Task) -> Publication:
         """Walk up, and publish where the walk ends."""
-        if not task.table.quasi:
-            return publish_one_group(task)
+        return self.find(task).publish() if task.table.quasi else publish_one_group(task)
+
+    def find(self, task: Task) -> FoundNode:
+        """Walk up to where few enough records are suppressed."""
         recodings = Recodings(task)
         levels = [0] * len(recodings.ladders)
         while not recodings.check(tuple(levels)).allowed and (free := _free(recodings, levels)):
             levels[max(free, key=lambda j: recodings.widths[j][levels[j]])] += 1
             task.progress(sum(levels) / sum(recodings.lattice.top))
         task.progress(1.0)
-        return recodings.publish(tuple(levels))
+        return FoundNode(recodings, tuple(levels))
 
 
 def _free(recodings: Recodings, levels: list[int]) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 from sfumato.validation import is_whole, require
@@ -71,15 +71,14 @@ class FixedLevels(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Apply the levels."""
-        if not task.table.quasi:
-            return publish_one_group(task)
-        recodings = Recodings(task)
-        named = self.levels or {}
-        publication = recodings.publish(
-            tuple(named.get(ladder.domain.name, ladder.height) for ladder in recodings.ladders)
-        )
+        publication = self.find(task).publish() if task.table.quasi else publish_one_group(task)
         task.progress(1.0)
         return publication
+
+    def find(self, task: Task) -> FoundNode:
+        """Return the node of the levels."""
+        recodings, named = Recodings(task), self.levels or {}
+        return FoundNode(recodings, tuple(named.get(ladder.domain.name, ladder.height) for ladder in recodings.ladders))
 
 
 def _are_levels(given: object) -> bool:

@@ -150,7 +150,7 @@ class _FrequencySets:
         """Count a node on the sets of nodes directly below it."""
         if sum(levels) != self.height:
             self.lower, self.here, self.height = self.here, {}, sum(levels)
-            self.free = STORED * len(self.recodings.sources[0].combinations)
+            self.free = STORED * self.recodings.room
         known = self.recodings.sources
         own = [self.lower[node] for node in self.recodings.lattice.below(levels) if node in self.lower]
         own = [source for source in own if source not in known]
@@ -162,6 +162,8 @@ class _FrequencySets:
 
     def store(self, check: Check) -> None:
         """Keep the groups of a node for those above it, rolled up if that halves them."""
+        if not check.fits:
+            return
         source = check.source
         size = len(source.combinations)
         if 2 * len(check.sizes) <= size and len(check.sizes) <= self.free:

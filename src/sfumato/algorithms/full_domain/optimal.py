@@ -14,6 +14,7 @@ from sfumato.algorithms.full_domain.small_lattices import DenseSearch
 from sfumato.algorithms.global_recoding import refined
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.core.publication import Publication
+from sfumato.exceptions import InfeasibleError
 from sfumato.validation import is_number, require
 
 DENSE_NODES = 1 << 20
@@ -77,6 +78,11 @@ class Optimal(FullDomainSearch):
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
         kind = DenseSearch if recodings.lattice.size <= DENSE_NODES else LargeSearch
+        if kind is LargeSearch and recodings.finer is not None:
+            raise InfeasibleError(
+                f"Optimal searches at most {DENSE_NODES:,} recodings of a table whose combinations do not fit into "
+                f"memory, but there are {recodings.lattice.size:,}; give hierarchies fewer levels, or use Datafly."
+            )
         search = kind(recodings, loss, recodings.task.progress, Deadline(self.time_limit))
         search.run()
         if complete and isinstance(search, DenseSearch):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,18 @@ from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_below
 from sfumato.algorithms.good_groups import judge
 from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.codes import CodedTable
 from sfumato.coding.combinations import Combinations, CountedGroups, combine
+from sfumato.coding.reduction import Reduction
 from sfumato.core.groups import Groups
-from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.core.publication import NOT_PUBLISHED, Bound, Publication, Recoded
+from sfumato.exceptions import InfeasibleError
 
 Mask = npt.NDArray[np.bool_]
 LARGE = 20_000  # combinations from which rolling up pays off
 SHRINKS = 16  # how many times fewer combinations a rolled-up set must have
 EMPTINESS = 64.0  # the most cells per group expected at first
+FEWER = 4  # how many times fewer cells are tried if combinations did not fit
 STORED = 4  # how many sets as large as the first may be stored
 
 
@@ -63,6 +68,7 @@ class Check:
     suppressed : the number of records in invalid groups.
     lost_below : the smallest number of records that every node below suppresses.
     judge : judges the groups; called only if needed.
+    fits : whether the groups are known; if not, they were too many for memory, and only these numbers are.
     """
 
     levels: Levels
@@ -72,6 +78,7 @@ class Check:
     suppressed: int
     lost_below: int
     judge: Callable[[], JudgedGroups]
+    fits: bool = True
 
     @cached_property
     def judged(self) -> JudgedGroups:
@@ -121,11 +128,32 @@ class Check:
         return combinations.histograms(np.flatnonzero(groups[self.counted.labels]))
 
 
+class FoundNode(NamedTuple):
+    """The node that a search chose among all recodings, and what it proved."""
+
+    recodings: Recodings
+    levels: Levels
+    proof: Bound | None = None
+
+    def publish(self) -> Publication:
+        """Publish the node."""
+        return replace(self.recodings.publish(self.levels), proof=self.proof)
+
+
+@runtime_checkable
+class FindsNode(Protocol):
+    """A search for one level per quasi-identifier."""
+
+    def find(self, task: Task) -> FoundNode:
+        """Find the node to publish; there is at least one quasi-identifier."""
+
+
 class Recodings:
     """All full-domain recodings of a table under its models.
 
     Groups are counted on distinct combinations. Large sets of combinations are rolled up on the way to a node,
-    and later nodes are counted on the smallest stored set that suits them.
+    and later nodes are counted on the smallest stored set that suits them. If a task has only the coarsest combinations
+    of its table, finer ones are fetched when a node asks for them, as fine as they fit.
 
     Parameters
     ----------
@@ -138,11 +166,14 @@ class Recodings:
         self.ladders = tuple(Ladder.of(column.domain) for column in task.table.quasi)
         self.lattice = Lattice(self.ladders)
         self.watched = task.watched
-        guide = () if target is None else (task.table.guides[target],)
-        levels = [ladder.levels for ladder in self.ladders]
-        combinations, self.reduction = combine(task.table.quasi, levels, (*self.watched, *guide), task.table.weights)
-        self.sources = [RolledUp((0,) * len(self.ladders), combinations)]
-        self.histograms = combinations.histograms()
+        combinations, self.reduction = self._combined(task.table, target)
+        self.finer, self._target = task.finer, target
+        self._share, self._unfit = EMPTINESS, list[Levels]()
+        self._lost = list[tuple[Levels, int]]()
+        lowest = (0,) * len(self.ladders) if self.finer is None else self.lattice.top
+        self.sources = [RolledUp(lowest, combinations)]
+        self.room = len(combinations) if self.finer is None else self.finer.most
+        self.histograms = combinations.histograms() if self.finer is None else list(self.finer.histograms)
         self.widths = [
             [np.count_nonzero(np.bincount(nodes, counts)) for nodes in ladder.levels]
             for ladder, counts in zip(self.ladders, self.histograms, strict=True)
@@ -151,7 +182,14 @@ class Recodings:
         self.smallest_group = task.smallest_group
         self.checked = 0
         cells = prod(float(widths[0]) for widths in self.widths)
-        self._emptiness = min(EMPTINESS, max(1.0, cells / len(combinations)))
+        self._emptiness = min(EMPTINESS, max(1.0, cells / self.room))
+
+    def _combined(self, table: CodedTable, target: str | None) -> tuple[Combinations, Reduction]:
+        """Find the distinct combinations of a table, with what models and loss read."""
+        watched = {column.name for column in self.watched}
+        along = [column for column in table.sensitive if column.name in watched]
+        guide = () if target is None else (table.guides[target],)
+        return combine(table.quasi, [ladder.levels for ladder in self.ladders], (*along, *guide), table.weights)
 
     @cached_property
     def tagged_above(self) -> bool:
@@ -168,15 +206,46 @@ class Recodings:
         """
         self.checked += 1
         source = self._source(levels)
+        if source is None:
+            return self._ruled_out(levels)
         counted = source.combinations.group(levels)
         limit = self.limit
         hasty = not fully and limit < self.task.table.rows - 1
         if hasty and (lost := counted.in_cells_below(self.smallest_group)) > limit:
+            self._remember(levels, lost)
             return Check(levels, source, counted, limit, lost, lost, lambda: self._judge_sizes(counted))
         judged = self._judge(source, counted)
         suppressed = int(counted.sizes[~judged.kept].sum())
         lost_below = int(counted.sizes[judged.firm].sum()) + judged.torn
         return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
+
+    def _remember(self, levels: Levels, lost: int) -> None:
+        """Remember what sizes rule out with all below it, where counting that again takes a scan of the table."""
+        if self.finer is not None and lost > self.limit:
+            self._lost.append((levels, lost))
+
+    def _lost_by_size(self, levels: Levels) -> int:
+        """Count the records in groups that are too small, or in those of a node above where these are too many."""
+        assert self.finer is not None  # noqa: S101 - else the first set suits every node
+        lost = max((many for node, many in self._lost if is_below(levels, node)), default=0)
+        if lost <= self.limit:
+            lost = self.finer.in_groups_below(self.smallest_group, levels)
+            self._remember(levels, lost)
+        return lost
+
+    def _ruled_out(self, levels: Levels) -> Check:
+        """Check a node by sizes alone, whose groups do not fit into memory; if that is not enough, give up."""
+        assert self.finer is not None  # noqa: S101 - else the first set suits every node
+        lost = self._lost_by_size(levels)
+        if lost <= self.limit:
+            raise InfeasibleError(
+                f"The search must judge a recoding of more than {self.finer.most:,} groups, too many for memory; give "
+                "more with memory= (--memory), use fewer or coarser quasi-identifiers, or use Mondrian."
+            )
+        top = self.sources[0]
+        counted = top.combinations.group(self.lattice.top)
+        nothing = JudgedGroups(*np.zeros((2, len(counted.sizes)), dtype=np.bool_))
+        return Check(levels, top, counted, self.limit, lost, lost, lambda: nothing, fits=False)
 
     def publish(self, levels: Levels) -> Publication:
         """Publish a node: valid groups only."""
@@ -225,12 +294,16 @@ class Recodings:
             weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
         )
 
-    def _source(self, levels: Levels) -> RolledUp:
-        """Find the smallest stored set for a node, after storing a smaller one if that pays off."""
-        source = min(
-            (each for each in self.sources if is_below(each.levels, levels)), key=lambda each: len(each.combinations)
-        )
-        while len(source.combinations) > LARGE and (lower := self._worthwhile(source, levels)) != source.levels:
+    def _source(self, levels: Levels) -> RolledUp | None:
+        """Find the smallest set for a node, after storing a smaller one if that pays off; nothing if none fits."""
+        if any(is_below(levels, node) for node, _ in self._lost):
+            return None
+        known = [each for each in self.sources if is_below(each.levels, levels)]
+        source = min(known, key=lambda each: len(each.combinations)) if known else self._fetched(levels)
+        while source is not None and len(source.combinations) > LARGE:
+            lower = self._worthwhile(source, levels)
+            if lower == source.levels:
+                break
             counted = source.combinations.group(lower)
             if SHRINKS * len(counted.sizes) > len(source.combinations):
                 if self._emptiness == 1:
@@ -241,21 +314,45 @@ class Recodings:
             self._store(source)
         return source
 
+    def _fetched(self, levels: Levels) -> RolledUp | None:
+        """Count a set of the source as far below a node as it seems to fit; nothing if not even the node does."""
+        assert self.finer is not None  # noqa: S101 - else the first set suits every node
+        share, cells = self._share, self._cells(levels)
+        if cells > share * self.finer.most and self._lost_by_size(levels) > self.limit:
+            return None
+        while not self._is_unfit(levels):
+            lower = self._down(levels, (0,) * len(levels), share * self.finer.most)
+            if not self._is_unfit(lower):
+                table = self.finer.fetch(lower)
+                if table is not None:
+                    source = RolledUp(lower, self._combined(table, self._target)[0])
+                    self._store(source)
+                    return source
+                self._unfit.append(lower)
+                self._share = max(1.0, share / FEWER)
+            share /= FEWER
+        return None
+
+    def _is_unfit(self, levels: Levels) -> bool:
+        """Return whether the combinations of some levels are known not to fit."""
+        return any(is_below(levels, unfit) for unfit in self._unfit)
+
     def _worthwhile(self, source: RolledUp, levels: Levels) -> Levels:
         """Go down from a node toward its source while far fewer groups than combinations are expected there.
 
         Most cells are empty; how many is learned from roll-ups that had more groups than expected.
         """
         most = self._emptiness * len(source.combinations) / SHRINKS
-        lower = list(levels)
-        cells = prod(float(widths[level]) for widths, level in zip(self.widths, lower, strict=True))
-        if cells > most:
-            return source.levels
+        return source.levels if self._cells(levels) > most else self._down(levels, source.levels, most)
+
+    def _down(self, levels: Levels, lowest: Levels, most: float) -> Levels:
+        """Go down from a node while there are few enough cells, each time by the step that adds fewest."""
+        lower, cells = list(levels), self._cells(levels)
         while True:
             steps = [
                 (self.widths[j][level - 1] / self.widths[j][level], j)
                 for j, level in enumerate(lower)
-                if level > source.levels[j]
+                if level > lowest[j]
             ]
             if not steps or cells * min(steps)[0] > most:
                 return tuple(lower)
@@ -263,8 +360,12 @@ class Recodings:
             lower[j] -= 1
             cells *= growth
 
+    def _cells(self, levels: Levels) -> float:
+        """Count the cells of a node, of which many may be empty."""
+        return prod(float(widths[level]) for widths, level in zip(self.widths, levels, strict=True))
+
     def _store(self, source: RolledUp) -> None:
         self.sources.append(source)
-        allowed = STORED * len(self.sources[0].combinations)
+        allowed = STORED * self.room
         while sum(len(each.combinations) for each in self.sources[1:]) > allowed and len(self.sources) > 2:  # noqa: PLR2004 - the first and the last
             del self.sources[1]

@@ -106,7 +106,7 @@ class Rules:
     @classmethod
     def of(cls, task: Task) -> Rules | None:
         """Read the rules of a task; nothing if its models are not of this kind, or its numbers too large."""
-        if task.totals is not None:
+        if task.totals is not None or task.finer is not None:
             return None
         whole, cuts = task.whole(), list[CutDistance]()
         for model in task.models:

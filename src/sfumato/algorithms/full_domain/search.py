@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from sfumato.algorithms.base import Needed, Task
 from sfumato.algorithms.full_domain.exploration import Exploration
-from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.algorithms.losses import LOSSES, LossSetting, RecodingLoss
 from sfumato.algorithms.publishing import publish_one_group
@@ -73,13 +73,14 @@ class FullDomainSearch(GlobalRecoding):
 
     def recode(self, task: Task) -> Publication:
         """Find the best node and publish it."""
-        if not task.table.quasi:
-            return publish_one_group(task)
+        return self.find(task).publish() if task.table.quasi else publish_one_group(task)
+
+    def find(self, task: Task) -> FoundNode:
+        """Find the best node."""
         recodings, exploration = self.explore(task)
         if exploration.best is None:
             raise InfeasibleError(_closest(type(self).__name__, recodings))
-        publication = recodings.publish(exploration.node(exploration.best))
-        return replace(publication, proof=exploration.proof)
+        return FoundNode(recodings, exploration.node(exploration.best), exploration.proof)
 
     def explore(self, task: Task, *, complete: bool = False) -> Explored:
         """Explore the nodes of the lattice.

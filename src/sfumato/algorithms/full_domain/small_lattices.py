@@ -134,7 +134,7 @@ class DenseSearch(Search):
         elif check.lost_below:
             np.maximum(self.below[below], self.loss.below(check).dense(), out=self.below[below])
             self.bound[below] = self.loss.bound(self.above[below], self.below[below])
-        higher = self.loss.above(check)
+        higher = self.loss.above(check) if check.fits else None
         if higher is not None:
             np.maximum(self.above[above], higher.dense(), out=self.above[above])
             self.bound[above] = self.loss.bound(self.above[above], self.below[above])

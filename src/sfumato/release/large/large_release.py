@@ -29,7 +29,7 @@ class Passage:
     Parameters
     ----------
     engine : its name and version.
-    way : `"counted"`, `"segmented"` or `"blocked"`.
+    way : `"counted"`, `"segmented"`, `"leveled"` or `"blocked"`.
     reason : why this way was taken, in one sentence.
     combinations : how many combinations of the counted columns there are; None if they were not counted.
     segments : into how many segments or blocks the table was cut.

@@ -38,8 +38,8 @@ class Where(Place, total=False):
       `out`.
     - `out`: the folder to write the release into, which is needed beyond memory.
     - `replace`: whether an older release there may be replaced.
-    - `resume`: whether a release that is made in segments continues where an earlier call with `resume=True` stopped,
-      and leaves what the next one needs if it fails.
+    - `resume`: whether a release that is made in segments or blocks continues where an earlier call with
+      `resume=True` stopped, and leaves what the next one needs if it fails.
     """
 
     engine: EngineName

@@ -15,6 +15,7 @@ from sfumato.release.large.counted import carry_out_counted, combinations_of
 from sfumato.release.large.keeping import as_noted
 from sfumato.release.large.large_release import TABLE, LargeRelease
 from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
+from sfumato.release.large.leveled import carry_out_leveled, is_leveled
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
@@ -90,7 +91,7 @@ def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
 
 
 def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
-    """Choose a way: blocks if the recipe asks for them, else counts if they fit, else segments if they can be cut."""
+    """Choose a way: blocks if the recipe asks for them, else counts if they fit, else segments or levels."""
     if run.recipe.block_rows is not None:
         return carry_out_blocked(run, parts)
     combinations = combinations_of(run)
@@ -98,6 +99,8 @@ def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
         return carry_out_counted(run, combinations, parts)
     if is_segmented(run.recipe):
         return carry_out_segmented(run, parts)
+    if is_leveled(run):
+        return carry_out_leveled(run, parts)
     most = run.limits.combinations
     raise InfeasibleError(
         f"{type(run.recipe.algorithm).__name__} works on the combinations of {len(run.columns)} columns, of which the "
