@@ -102,7 +102,8 @@ def test_rows_are_ordered_by_all_columns_with_missing_cells_last(seed, rows, lar
         "truth": pa.array(rng.random(rows) < 0.5, mask=rng.random(rows) < 0.3),
         "day": pa.array(rng.integers(0, 3, rows).astype(np.int32)).cast(pa.date32()),
     }
-    table = pa.table(columns)
+    wide = {f"wide {at}": pa.array(rng.integers(0, 2**40, rows)) for at in range(13)}  # more than one number holds
+    table = pa.table(columns | wide)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_workers, "LARGEST", largest)
         found = in_order(table.slice(start, 7) for start in range(0, rows, 7))
