@@ -40,6 +40,7 @@ def apply(
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
     columns: dict[str, pa.Array | pa.ChunkedArray | _ByGroup] = {}
+    ranked: list[pa.Array | pa.ChunkedArray | _ByGroup] = []  # the number of a bucket counts more than its cells
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
     shuffles = _Shuffles(publication, kept, stream)
@@ -58,7 +59,9 @@ def apply(
             columns[name] = shuffle.cells(columns[name], original.take(kept))
             if not set(joint) & set(names[at + 1 :]):
                 columns[name_buckets(joint)] = shuffle.number
-    order = _ordered(list(columns.values()), group, len(kept))
+                ranked.append(shuffle.number)
+        ranked.append(columns[name])
+    order = _ordered(ranked, group, len(kept))
     ordered_group, places = pa.array(group[order]), pa.array(order)
 
     def ordered(cells: pa.Array | pa.ChunkedArray | _ByGroup) -> pa.Array | pa.ChunkedArray:
