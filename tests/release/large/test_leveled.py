@@ -15,6 +15,7 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
+from sfumato.algorithms.full_domain import optimal
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
@@ -156,6 +157,12 @@ def test_a_recoding_that_sizes_do_not_rule_out_and_that_does_not_fit_is_refused(
     with pytest.raises(InfeasibleError, match="must judge a recoding of more than 20 groups, too many for memory"):
         by_levels(recipe, census(), tmp_path, 20)
     assert not any(tmp_path.iterdir())
+
+
+def test_more_recodings_than_are_searched_with_proof_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(optimal, "DENSE_NODES", 10)
+    with pytest.raises(InfeasibleError, match="at most 10 recodings of a table whose combinations do not fit"):
+        by_levels(RECIPE, census(), tmp_path, 1000)
 
 
 def test_levels_that_do_not_fit_are_refused(tmp_path):
