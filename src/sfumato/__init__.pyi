@@ -58,7 +58,7 @@ from .hierarchies.prefixes import Prefixes as Prefixes
 from .hierarchies.taxonomy import Taxonomy as Taxonomy
 from .inspection.detect import inspect as inspect
 from .judging.audit.audit import Audit as Audit
-from .judging.audit.audit import audit as audit
+from .judging.audit.auditing import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
 from .models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity

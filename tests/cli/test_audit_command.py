@@ -321,3 +321,25 @@ def test_rows_that_are_left_out_expose_nobody(run, folder):
 def test_exposure_is_told_only_when_asked_for(run):
     assert "xposure" not in run("audit", "published.csv", *COLUMNS).stdout
     assert "exposure" not in json.loads(run("audit", "published.csv", *COLUMNS, "--json").stdout)
+
+
+def test_files_larger_than_memory_are_judged_in_their_engine(run, folder):
+    (folder / "parts").mkdir()
+    table = sf.read(folder / "published.csv")
+    for at in range(2):
+        sf.write(table.slice(at * 3, 3 if at == 0 else None), folder / "parts" / f"{at}.parquet")
+    asked = [*COLUMNS, "--k", 4, "--json"]
+    expected = run("audit", "published.csv", *asked)
+    for file in ("parts", "parts/*.parquet", "published.csv"):
+        options = ["--engine", "duckdb", "--memory", "100MB", "--temporary", str(folder)]
+        found = run("audit", file, *asked, *options)
+        assert found.exit_code == 1
+        assert json.loads(found.stdout) == json.loads(expected.stdout)
+    assert sorted(each.name for each in folder.iterdir()) == ["original.csv", "parts", "published.csv"]
+
+
+@pytest.mark.parametrize("given", [["--original", "original.csv"], ["--exposure"], ["--centers"]])
+def test_single_rows_are_not_compared_beyond_memory(run, given):
+    result = run("audit", "published.csv", *COLUMNS, *given, "--engine", "duckdb")
+    assert result.exit_code == 2
+    assert given[0] in result.stderr

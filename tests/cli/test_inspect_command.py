@@ -147,3 +147,23 @@ def test_every_sensitive_column_gets_a_promise_and_an_edited_recipe_without_one_
     )
     assert told.exit_code == 0
     assert "No promise: Nothing is promised about the sensitive column 'salary'" in told.output
+
+
+def test_tables_larger_than_memory_are_inspected_in_their_engine(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = sf.samples.generate(300, seed=11)
+    sf.write(table, tmp_path / "patients.csv")
+    sf.write(table, tmp_path / "patients.parquet")
+    for file in ("patients.csv", "patients.parquet"):
+        expected = json.loads(run("inspect", file, "--json").stdout)
+        result = run("inspect", file, "--json", "--engine", "duckdb", "--memory", "100MB", "--out", f"{file}.toml")
+        assert result.exit_code == 0, result.stderr
+        found = json.loads(result.stdout)
+        assert found["attributes"] == expected["attributes"]
+        assert (found["risk"], found["reading"], found["remarks"]) == (
+            expected["risk"],
+            expected["reading"],
+            expected["remarks"],
+        )
+        release = run("anonymize", file, "--recipe", f"{file}.toml", "--out", f"{file}.release", "--engine", "duckdb")
+        assert release.exit_code == 0, release.stderr

@@ -127,3 +127,18 @@ def test_names_that_a_terminal_would_obey_are_disarmed(run, tmp_path):
     result = run("risk", "odd.csv", "--quasi", "a\x1b[2J,b")
     assert result.exit_code == 0, result.stderr
     assert "\x1b" not in result.stdout
+
+
+def test_files_larger_than_memory_are_counted_in_their_engine(run, folder):
+    sf.write(sf.read("patients.csv"), folder / "patients.parquet")
+    asked = [*QUASI, "--population-size", 5000, "--max-subset", 1, "--json"]
+    expected = json.loads(run("risk", "patients.csv", *asked).stdout)
+    result = run("risk", "patients.parquet", *asked, "--engine", "duckdb", "--memory", "100MB")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    for figure in ("records", "prosecutor", "journalist", "marketer", "unique_records", "separations"):
+        assert json.dumps(found["risk"][figure])[:60] == json.dumps(expected["risk"][figure])[:60]
+    assert found["risk"]["riskiest"] == []
+    refused = run("risk", "patients.parquet", *QUASI, "--weights", "age", "--engine", "duckdb")
+    assert refused.exit_code == 2
+    assert "--weights needs single rows" in refused.stderr

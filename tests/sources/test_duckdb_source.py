@@ -17,7 +17,8 @@ from tests.strategies import tables
 
 from sfumato.exceptions import ReadError, SchemaError
 from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, LookUp, Piece, TooManyCombinationsError
-from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
+from sfumato.sources.duckdb_queries import parquet_query
+from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.table.frames import canonical
 
 COLUMNS = {**odd_columns.COLUMNS, "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns"))}

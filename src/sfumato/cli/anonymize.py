@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import (
-    EngineOptions,
     Json,
     Language,
     Reading,
     RecipeOptions,
+    ReleaseEngineOptions,
     Source,
     Steps,
     WritingOptions,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.recipe import Recipe
-    from sfumato.release.large.engines import Resources
     from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.release import Release
+    from sfumato.sources.engines import Resources
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 SHARE_HELP = "The share of records that may be suppressed."
@@ -71,7 +71,7 @@ def anonymize(
     ] = None,
     language: Language = None,
     writing: WritingOptions,
-    engines: EngineOptions,
+    engines: ReleaseEngineOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
     json: Json = False,
@@ -91,7 +91,7 @@ def anonymize(
     )
     recipe = replace(recipe, language=language or recipe.language)
     release: Release | LargeRelease
-    if resources.chosen(file, recipe) == "memory":
+    if resources.chosen(file, recipe.schema.attributes) == "memory":
         recipe, table = read_for(recipe, file, reading)
         recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
         release = _make(recipe, table, out, writing, (to, to_table))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.options import EngineOptions, Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.summary import audit_lines, exposure_lines, level_lines
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
+    from sfumato.sources.engines import Resources
     from sfumato.table.formats.base import Option
 
 EXAMPLES = examples(
@@ -34,6 +35,7 @@ EXAMPLES = examples(
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease",
     "sfumato audit theirs.csv --quasi age,zip --k 10 --ignore-suppressed --json",
     "sfumato audit release/public/table.csv --recipe recipe.toml --original patients.csv --exposure",
+    "sfumato audit 'release/public/table/*.parquet' --recipe recipe.toml --memory 4GB",
     "sfumato audit sample.csv --quasi age,zip --model k-map:k=5 --population citizens.csv",
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease \\",
     "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels=levels.csv",
@@ -144,20 +146,79 @@ def audit(
             "(with --original) or of everybody (without).",
         ),
     ] = False,
+    engines: EngineOptions,
     json: Json = False,
 ) -> None:
     """Audit a published table, whichever tool made it.
 
-    The table is audited on its own and, with --original, compared with the original. Without models the
-    command reports the levels that the table reaches, such as the largest k. Exit codes: 0 every promise
-    holds, 1 a promise does not hold or a cell is not true, 2 bad request.
+    A file, a folder of Parquet files or a pattern of some may be larger than memory. The table is audited on its
+    own and, with --original, compared with the original. Without models the command reports the levels that the
+    table reaches, such as the largest k. Exit codes: 0 every promise holds, 1 a promise does not hold or a cell is
+    not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise
+
+    promise, resources = ask_promise(asked), engines.resources()
+    if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
+        _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)
+    else:
+        _audit_files(file, promise, reading, comparing, taken, resources=resources, exposure=exposure, json=json)
+
+
+def _audit_files(
+    file: str,
+    promise: Promise,
+    reading: Reading,
+    comparing: Comparing,
+    taken: Taken,
+    *,
+    resources: Resources,
+    exposure: bool,
+    json: bool,
+) -> None:
+    """Audit a table that does not fit into memory."""
+    from sfumato.judging.audit.auditing import audit_files, refuse_compared
+
+    refuse_compared(
+        **{
+            "--original": comparing.original,
+            "--correspondence": comparing.correspondence,
+            "--centers": taken.centers,
+            "--perturbed": taken.perturbed or None,
+            "--exposure": exposure,
+        }
+    )
+    with progress("Judging") as tell:
+        found = audit_files(
+            resources,
+            file,
+            promise.schema,
+            promise.models,
+            reading=reading.options_for(file, promise.conventions),
+            population=comparing.everybody(),
+            ignore_suppressed=taken.ignore_suppressed,
+            progress=tell,
+        )
+    _tell(found, None, json=json)
+    if not found.holds:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _audit_in_memory(
+    file: str,
+    promise: Promise,
+    reading: Reading,
+    comparing: Comparing,
+    taken: Taken,
+    *,
+    exposure: bool,
+    json: bool,
+) -> None:
+    """Audit a table that fits into memory."""
     from sfumato.judging.audit.audit import audit_evidence, without_starred
     from sfumato.judging.evidence import Evidence
     from sfumato.masking.masking import Masking
 
-    promise = ask_promise(asked)
     schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
     shown = reading.read(file, promise.conventions)

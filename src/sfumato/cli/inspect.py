@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import EngineOptions, Force, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, remark
 from sfumato.cli.remembering import as_options
 from sfumato.cli.writing import refuse_existing, write_text
@@ -17,12 +18,14 @@ from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection
+    from sfumato.sources.engines import Resources
     from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
 EXAMPLES = examples(
     "sfumato inspect patients.csv --out recipe.toml",
     "sfumato inspect patients.csv --preset open-data > recipe.toml",
+    "sfumato inspect 'census/*.parquet' --memory 4GB --out recipe.toml",
     "sfumato inspect sqlite:///clinic.db --table patients --json",
 )
 MOST_HELPFUL = 3
@@ -44,6 +47,7 @@ def inspect(
             "ema-usual, wp216 or gbt-42460; by default as for research partners.",
         ),
     ] = None,
+    engines: EngineOptions,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -53,17 +57,14 @@ def inspect(
     out, told, and remembered in the recipe. The recipe goes to the --out file or to standard output; in the latter case
     the findings go to standard error.
     """
-    from sfumato.inspection.detect import inspect as find
     from sfumato.release.presets import preset_named
     from sfumato.release.proposing import to_remember
 
     refuse_existing(out, force=force)
     if preset is not None:
         preset_named(preset)
-    loaded = reading.load(file, propose=True)
-    with progress("Inspecting"):
-        found = find(loaded.table, labels=loaded.labels)
-    more = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
+    found, loaded = _found(file, reading, engines.resources())
+    more = [each for each in found.remarks if each not in loaded.remarks]
     for sentence in more:
         remark(sentence)
     if out is not None:
@@ -77,6 +78,28 @@ def inspect(
         typer.echo("\n".join(_summary(found, to_remember(loaded.reading))), err=out is None)
     if out is not None and not reading.quiet:
         typer.echo(f"\nRecipe: {out}")
+
+
+def _found(file: str, reading: Reading, resources: Resources) -> tuple[Inspection, Loaded]:
+    """Inspect a table wherever it is; one that stays in an engine is not among what was read."""
+    from sfumato.inspection.detect import inspect as find
+    from sfumato.inspection.detect import inspect_files
+    from sfumato.table.formats.findings import FileFindings
+    from sfumato.table.read import Loaded
+
+    if resources.chosen(file) == "memory":
+        loaded = reading.load(file, propose=True)
+        with progress("Inspecting"):
+            found = find(loaded.table, labels=loaded.labels)
+        told = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
+        return replace(found, remarks=told), loaded
+    told_of, options = FileFindings(), reading.options()
+    with progress("Inspecting"):
+        found = inspect_files(resources, file, {}, options, told_of)
+    for sentence in told_of.remarks:
+        remark(sentence)
+    settled: Any = {**options, **told_of.options}
+    return found, Loaded(table=None, reading=settled, remarks=tuple(told_of.remarks))
 
 
 def _recipe(file: str, found: Inspection, loaded: Loaded, preset: str | None) -> str:

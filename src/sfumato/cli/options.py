@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from sfumato.cli.asking import Promise
     from sfumato.core.progress import Progress
-    from sfumato.release.large.engines import Resources
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
+    from sfumato.sources.engines import Resources
     from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
@@ -116,17 +116,22 @@ class Reading:
         propose : whether to find the header and the sheet of a table, too.
         """
         from sfumato.cli.printing import be_quiet, progress, remark
-        from sfumato.cli.remembering import still_valid
         from sfumato.table.read import load
 
         if self.quiet:
             be_quiet()
-        given = self.options()
         with progress("Reading"):
-            loaded = load(source, {**still_valid(source, remembered or {}, given), **given}, propose=propose)
+            loaded = load(source, self.options_for(source, remembered or {}), propose=propose)
         for sentence in loaded.remarks:
             remark(sentence)
         return loaded
+
+    def options_for(self, source: str, remembered: Mapping[str, Option]) -> dict[str, Option]:
+        """Return the options of `sf.read` that are given, or that a recipe remembers for such a table."""
+        from sfumato.cli.remembering import still_valid
+
+        given = self.options()
+        return {**still_valid(source, remembered, given), **given}
 
     def options(self) -> dict[str, Option]:
         """Return the options of `sf.read` that are given."""
@@ -139,7 +144,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
-    """Where rows are touched, and what that may take."""
+    """Where rows are looked at, and what that may take."""
 
     engine: Annotated[
         str,
@@ -153,8 +158,22 @@ class EngineOptions:
     ] = None
     temporary: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="For what does not fit into memory; by default beside the release."),
+        typer.Option(
+            metavar="DIR",
+            help="For what does not fit into memory; by default beside the release, or else where the system has it.",
+        ),
     ] = None
+
+    def resources(self) -> Resources:
+        """Return what looking at a table may take."""
+        from sfumato.sources.engines import Resources
+
+        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseEngineOptions(EngineOptions):
+    """Where a release is made, and what that may take."""
 
     resume: Annotated[
         bool,
@@ -163,9 +182,7 @@ class EngineOptions:
 
     def resources(self) -> Resources:
         """Return what a release may take."""
-        from sfumato.release.large.engines import Resources
-
-        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary, resume=self.resume)
+        return replace(super().resources(), resume=self.resume)
 
 
 @dataclass(frozen=True, kw_only=True)

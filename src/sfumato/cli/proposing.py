@@ -27,7 +27,7 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded, preset: str
     content = recipe.to_dict()
     attributes, models = content.pop("attributes"), content.pop("models")
     algorithm = {"algorithm": content.pop("algorithm")}
-    source_table = {"input": content.pop("input")}
+    source_table = {"input": content.pop("input", {})}
     reasons = {each.name: each.reasons for each in found.proposals}
     parts = [
         _comment(

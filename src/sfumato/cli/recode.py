@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, Source, WritingOptions, examples, spread
+from sfumato.cli.options import EngineOptions, Json, Reading, Source, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 
 if TYPE_CHECKING:
+    from sfumato.release.large.recoded_rows import LargeRecodedRows
     from sfumato.release.later_rows import RecodedRows
 
 EXAMPLES = examples(
     "sfumato recode february.csv --with january/internal/recoding.toml --out february",
     "sfumato recode february.csv --with january/internal/recoding.toml --out february --replace --json",
+    "sfumato recode 'february/*.parquet' --with january/internal/recoding.toml --out february --memory 4GB",
 )
 
 
@@ -34,6 +36,7 @@ def recode(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
     writing: WritingOptions,
+    engines: EngineOptions,
     json: Json = False,
 ) -> None:
     """Publish later rows with the recoding of an earlier release.
@@ -43,25 +46,34 @@ def recode(
     rows. The rest is audited, and withheld if the audit fails.
     """
     from sfumato.release.later_rows import recode as publish
+    from sfumato.release.later_rows import recode_in
     from sfumato.release.recoding_rules import Recoding
 
     writing.refuse_early(out)
-    recoding = Recoding.read(rules)
-    data = reading.read(file, recoding.recipe.reading)
-    with progress("Recoding"):
-        found = publish(data, recoding)
-    with progress("Writing") as tell:
-        writing.write(found, out, tell)
+    recoding, resources = Recoding.read(rules), engines.resources()
+    found: RecodedRows | LargeRecodedRows
+    if resources.chosen(file, recoding.recipe.schema.attributes) == "memory":
+        data = reading.read(file, recoding.recipe.reading)
+        with progress("Recoding"):
+            found = publish(data, recoding, engine="memory")
+        with progress("Writing") as tell:
+            writing.write(found, out, tell)
+    else:
+        options, report = reading.options_for(file, recoding.recipe.reading), not writing.no_report
+        with progress("Recoding") as tell:
+            found = recode_in(
+                resources, file, recoding, out, reading=options, replace=writing.replace, report=report, progress=tell
+            )
     if json:
         print_json(_facts(found, out))
     elif not reading.quiet:
         typer.echo("\n".join(_lines(found, out)))
 
 
-def _lines(found: RecodedRows, out: Path) -> Iterator[str]:
+def _lines(found: RecodedRows | LargeRecodedRows, out: Path) -> Iterator[str]:
     yield from audit_lines(found.audit)
     yield ""
-    yield f"Left out of {found.original.num_rows:,} rows:"
+    yield f"Left out of {found.audit.records + found.suppressed:,} rows:"
     yield f"  {found.unknown:,} with a value that the recoding does not know"
     yield f"  {found.broken:,} in groups that would break a model"
     yield ""
@@ -72,11 +84,11 @@ def _lines(found: RecodedRows, out: Path) -> Iterator[str]:
     yield from place_lines(out)
 
 
-def _facts(found: RecodedRows, out: Path) -> dict[str, object]:
+def _facts(found: RecodedRows | LargeRecodedRows, out: Path) -> dict[str, object]:
     return {
         "holds": found.audit.holds,
-        "rows_in": found.original.num_rows,
-        "rows_out": found.published.num_rows,
+        "rows_in": found.audit.records + found.suppressed,
+        "rows_out": found.audit.records,
         "refused": {"unknown_value": found.unknown, "broken_group": found.broken},
         "left_out": list(found.left_out),
         "audit": found.audit.to_dict(),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.formats.known import format_of
+from sfumato.table.formats.known import FORMATS, format_of, is_url
+from sfumato.table.formats.parquet import are_several
 
 if TYPE_CHECKING:
     from sfumato.table.formats.base import Option
@@ -32,7 +33,8 @@ def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[st
     """Return what a recipe remembers and a table of this format can be read by."""
     if not remembered:
         return {}
-    known = {*format_of(source, ReadError).read_options, "column_types"}
+    form = FORMATS["parquet"] if not is_url(source) and are_several(source) else format_of(source, ReadError)
+    known = {*form.read_options, "column_types"}
     if {"table", "query"} & set(given):
         known -= {"table", "query"}
     return {name: value for name, value in remembered.items() if name in known}

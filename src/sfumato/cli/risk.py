@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
+from sfumato.cli.options import EngineOptions, Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -26,6 +26,7 @@ EXAMPLES = examples(
     "sfumato risk patients.csv --recipe recipe.toml --population-size 80000 --json",
     "sfumato risk release/public/table.csv --recipe recipe.toml --population citizens.csv",
     "sfumato risk release/public/table.csv --recipe recipe.toml --preset ema",
+    "sfumato risk 'census/*.parquet' --quasi age,zip,job --memory 4GB",
     "sfumato risk survey.csv --quasi age,region --weights weight --household house --threshold 0.05",
 )
 AMBIGUOUS = 0.09
@@ -59,6 +60,12 @@ class Everybody:
             return self.population_size
         return Reading(table=self.population_table).read(self.population)
 
+    def refuse_single_rows(self) -> None:
+        """Refuse columns that are looked up row by row."""
+        from sfumato.judging.risk.file_counts import refuse_single_rows
+
+        refuse_single_rows(**{"--weights": self.weights, "--household": self.household})
+
 
 @spread
 def risk(
@@ -81,17 +88,27 @@ def risk(
     max_subset: Annotated[
         int, typer.Option(metavar="N", help="How many columns to combine for special uniques and separation.")
     ] = 3,
+    engines: EngineOptions,
     json: Json = False,
 ) -> None:
     """Measure how easily the records of a table, raw or published, can be matched with people.
 
-    Without --threshold or --preset nothing is judged, and the records with a risk above 1/11 are counted. Exit codes:
-    0 nothing fails, 1 the threshold or the preset fails, 2 bad request.
+    A folder of Parquet files, or a pattern of some, may be larger than memory. Without --threshold or --preset nothing
+    is judged, and the records with a risk above 1/11 are counted. Exit codes: 0 nothing fails, 1 the
+    threshold or the preset fails, 2 bad request.
     """
+    from sfumato.judging.risk.assess import risk_of
+    from sfumato.judging.risk.file_counts import counted_records
+
     promise = described.promise()
-    published = Path(file).parent.name == "public"
-    table = reading.read(file, promise.conventions if published else promise.reading)
-    found = _assess(table, promise.schema, everybody, threshold, max_subset)
+    published = "public" in Path(file).parts[-3:-1]
+    remembered, resources = promise.conventions if published else promise.reading, engines.resources()
+    if resources.chosen(file, promise.schema.quasi) == "memory":
+        found = _assess(reading.read(file, remembered), promise.schema, everybody, threshold, max_subset)
+    else:
+        everybody.refuse_single_rows()
+        evidence = counted_records(resources, file, promise.schema, reading.options_for(file, remembered))
+        found = risk_of(evidence, population=everybody.known(), threshold=_limit(threshold), max_subset=max_subset)
     judgment = None if preset is None else found.judge(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
     if json:
@@ -104,7 +121,6 @@ def risk(
 
 def _assess(table: pa.Table, schema: Schema, everybody: Everybody, threshold: float | None, max_subset: int) -> Risk:
     from sfumato.judging.risk.assess import assess_risk
-    from sfumato.judging.risk.attackers import DEFAULT_THRESHOLD
 
     population = everybody.known()
     with progress("Assessing"):
@@ -114,9 +130,15 @@ def _assess(table: pa.Table, schema: Schema, everybody: Everybody, threshold: fl
             population=population,
             weights=everybody.weights,
             household=everybody.household,
-            threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
+            threshold=_limit(threshold),
             max_subset=max_subset,
         )
+
+
+def _limit(threshold: float | None) -> float:
+    from sfumato.judging.risk.attackers import DEFAULT_THRESHOLD
+
+    return DEFAULT_THRESHOLD if threshold is None else threshold
 
 
 def _lines(found: Risk, judgment: Judgment | None, threshold: float | None) -> Iterator[str]:

@@ -64,7 +64,7 @@ def _transactions(source: str, reading: Reading, columns: str | None) -> Transac
     table = reading.read(source)
     if columns is not None:
         names = [name.strip() for name in columns.split(",")]
-        refuse_columns(table, names)
+        refuse_columns(table.column_names, names)
         table = table.select(names)
     return Transactions.of(table)
 

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.inspection.file_columns import FileColumns
 from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
 from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
@@ -19,8 +20,12 @@ from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
+from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato.sources.engines import Data, Reach, Resources, in_memory
+from sfumato.table.formats.base import Option
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.oddities import odd_texts
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import to_arrow
 from sfumato.threads import worker_count
 
 if TYPE_CHECKING:
@@ -135,14 +140,16 @@ class Inspection:
         return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}"
 
 
-def inspect(data: Frame, *, labels: Mapping[str, str] | None = None) -> Inspection:
+def inspect(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:
     """Propose a role and a scale for every column of a table, and measure its risk.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not changed.
+    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: a file, a folder of
+        Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset.
     labels : what is known in words about columns whose names say little, as surveys have them; `propose_reading`
         returns those of a Stata, SPSS or SAS file.
+    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`.
 
     Raises
     ------
@@ -158,7 +165,10 @@ def inspect(data: Frame, *, labels: Mapping[str, str] | None = None) -> Inspecti
     >>> found.risk.unique_records
     1
     """
-    table, frame = to_arrow(data)
+    resources = Resources(**where)
+    if resources.chosen(data) != "memory":
+        return inspect_files(resources, data, labels or {})
+    table, frame = to_arrow(in_memory(data, {}))
     if not table.num_columns:
         raise SchemaError("The table has no columns; there is nothing to inspect.")
     if not table.num_rows:
@@ -174,6 +184,40 @@ def inspect(data: Frame, *, labels: Mapping[str, str] | None = None) -> Inspecti
         risk=measure_risk(quasi, table.num_rows),
         remarks=tuple(remark for each in profiles for remark in _odd(each)),
     )
+
+
+def inspect_files(
+    resources: Resources,
+    data: Data,
+    labels: Mapping[str, str],
+    reading: Mapping[str, Option] | None = None,
+    findings: FileFindings | None = None,
+) -> Inspection:
+    """Inspect a table that stays in its engine.
+
+    Parameters
+    ----------
+    resources, data : the engine, and the table.
+    labels : as for `inspect`.
+    reading : the options of `sf.read`.
+    findings : is told what was found out about a text file.
+    """
+    with resources.opened(data, reading or {}, findings=findings) as source:
+        if not isinstance(source, DuckDBSource):
+            raise InvalidParameterError(
+                "A Spark DataFrame is not inspected; write it as Parquet files, or inspect a sample of its rows."
+            )
+        columns = FileColumns.of(source, resources.budget)
+        proposals, remarks = [], []
+        said = partial(_said, labels=labels, survival=has_survival(source.names))
+        for name in source.names:
+            column = columns.profile(name)
+            proposals.append(_propose(column, None, said(name)))
+            remarks += _odd(column)
+        risk, told = columns.risk([each.name for each in proposals if each.role is Role.QUASI])
+        return Inspection(
+            rows=columns.rows, proposals=tuple(proposals), risk=risk, remarks=(*remarks, *columns.remarks, *told)
+        )
 
 
 def _odd(column: Profile) -> list[str]:

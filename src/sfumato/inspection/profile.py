@@ -77,19 +77,47 @@ class Profile:
     def separation(self) -> float:
         """The share of pairs of records that the column distinguishes; 1 if there is no pair."""
         pairs = self.rows * (self.rows - 1)
-        alike = int((self.counts * (self.counts - 1)).sum())
-        return 1 - alike / pairs if pairs else 1.0
+        return 1 - self.alike / pairs if pairs else 1.0
+
+    @property
+    def alike(self) -> int:
+        """The number of ordered pairs of different records that the column does not distinguish."""
+        return int((self.counts * (self.counts - 1)).sum())
 
     @cached_property
     def sample(self) -> pa.Array:
         """The texts of some distinct values, evenly spread in order of first occurrence."""
-        places = np.unique(np.linspace(0, self.distinct - 1, min(self.distinct, SAMPLE)).astype(np.int64))
+        places = np.unique(np.linspace(0, len(self.values) - 1, min(len(self.values), SAMPLE)).astype(np.int64))
         return distinct_texts(self.values.take(pa.array(places)))
 
     @cached_property
     def typical_length(self) -> float:
         """The average length of the distinct values, in characters."""
         return pc.mean(pc.utf8_length(self.sample)).as_py() or 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GlimpsedProfile(Profile):
+    """A column of so many values that only some of them are held; what is counted, is counted of all."""
+
+    many: int
+    lost: int
+    pairs: int
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct values, not counting missing ones."""
+        return self.many
+
+    @property
+    def missing(self) -> int:
+        """The number of records without a value."""
+        return self.lost
+
+    @property
+    def alike(self) -> int:
+        """The number of ordered pairs of different records that the column does not distinguish."""
+        return self.pairs
 
 
 def profile(name: str, column: pa.ChunkedArray) -> Profile:
@@ -104,7 +132,7 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     codes = encoded.indices.fill_null(distinct).to_numpy(zero_copy_only=False)
     return Profile(
         name=name,
-        kind=_kind(column.type),
+        kind=kind_of(column.type),
         rows=len(column),
         values=encoded.dictionary,
         codes=codes.astype(np.min_scalar_type(distinct)),
@@ -112,7 +140,8 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     )
 
 
-def _kind(type_: pa.DataType) -> CellKind:
+def kind_of(type_: pa.DataType) -> CellKind:
+    """Return the kind of cells of a canonical type."""
     if pa.types.is_boolean(type_):
         return CellKind.BOOLEAN
     if pa.types.is_integer(type_):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,26 +75,52 @@ def risk_of(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS
     return measure_risk([profile(name, table[name]) for name in quasi], table.num_rows, limits)
 
 
-def measure_risk(profiles: Sequence[Profile], rows: int, limits: Sequence[int] = LIMITS) -> RawRisk:
-    """Measure the risk of a table that is not empty, given all of its quasi-identifiers."""
+def measure_risk(
+    profiles: Sequence[Profile], rows: int, limits: Sequence[int] = LIMITS, *, weights: Counts | None = None
+) -> RawRisk:
+    """Measure the risk of a table that is not empty, given all of its quasi-identifiers.
+
+    Parameters
+    ----------
+    profiles : the quasi-identifiers.
+    rows : the number of records.
+    limits : sizes of groups; the records in smaller ones are counted.
+    weights : how many records each row of the profiles stands for, if not for one.
+    """
     if profiles:
         grouped = group_columns([p.codes for p in profiles], [p.distinct + 1 for p in profiles])
+        if weights is not None:
+            sums = np.bincount(grouped.labels, weights, minlength=len(grouped)).astype(np.int64)
+            grouped = replace(grouped, counts=sums)
         without = _unique_without(profiles, grouped)
     else:
         grouped, without = Grouped(np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([rows])), []
-    sizes = grouped.counts
-    smallest = int(sizes.min())
+    found = risk_of_sizes(tuple(p.name for p in profiles), [grouped.counts], limits)
+    return replace(found, unique_without={p.name: count for p, count in zip(profiles, without, strict=True)})
+
+
+def risk_of_sizes(quasi: Sequence[str], pieces: Iterable[Counts], limits: Sequence[int] = LIMITS) -> RawRisk:
+    """Measure the risk of groups of these sizes, which come in pieces; `unique_without` stays empty."""
+    groups = records = unique = 0
+    smallest: int | None = None
+    below = dict.fromkeys(limits, 0)
+    for sizes in pieces:
+        groups, records = groups + len(sizes), records + int(sizes.sum())
+        unique += int(np.count_nonzero(sizes == 1))
+        least = int(sizes.min())
+        smallest = least if smallest is None else min(least, smallest)
+        below = {limit: count + int(sizes[sizes < limit].sum()) for limit, count in below.items()}
+    assert smallest is not None  # noqa: S101 - a table that is not empty has a group
     return RawRisk(
-        records=rows,
-        quasi=tuple(p.name for p in profiles),
-        groups=len(grouped),
+        records=records,
+        quasi=tuple(quasi),
+        groups=groups,
         smallest_group=smallest,
-        average_group=rows / len(grouped),
-        unique_records=int(np.count_nonzero(sizes == 1)),
-        records_below={limit: int(sizes[sizes < limit].sum()) for limit in limits},
+        average_group=records / groups,
+        unique_records=unique,
+        records_below=below,
         prosecutor_max=1 / smallest,
-        prosecutor_average=len(grouped) / rows,
-        unique_without={p.name: count for p, count in zip(profiles, without, strict=True)},
+        prosecutor_average=groups / records,
     )
 
 

@@ -3,9 +3,10 @@ from .anonymizing import carry_out as carry_out
 from .bucket_tables import join_tables as join_tables
 from .bucket_tables import split_tables as split_tables
 from .exploring import explore as explore
-from .large.engines import Where as Where
 from .large.large_release import LargeRelease as LargeRelease
 from .large.large_release import Passage as Passage
+from .large.places import Where as Where
+from .large.recoded_rows import LargeRecodedRows as LargeRecodedRows
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .learning import try_learning as try_learning

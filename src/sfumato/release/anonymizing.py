@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -30,14 +31,16 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
-from sfumato.release.large.engines import Data, Elsewhere, InMemory, Resources, Where, in_memory
+from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.places import Elsewhere, InMemory, Where
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.atomic import local_path
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
@@ -167,21 +170,18 @@ def carry_out_in(
     progress: Progress | bool = False,
 ) -> Release | LargeRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
-    chosen = resources.chosen(data, recipe)
+    chosen = resources.chosen(data, recipe.schema.attributes)
     if chosen == "memory":
         with followed(progress, "Searching") as tell:
-            release = _carried_out(recipe, in_memory(data, recipe), tell)
+            release = _carried_out(recipe, in_memory(data, recipe.reading), tell)
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
-    if out is None:
-        raise InvalidParameterError(
-            f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
-        )
+    made = refuse_no_folder(chosen, out)
     with (
         followed(progress, "Releasing") as tell,
-        resources.kept(made := local_path(out)) as kept,
-        resources.opened(data, recipe, made) as source,
+        kept_for(resources, made) as kept,
+        resources.opened(data, recipe.reading, made) as source,
     ):
         return carry_out_large(
             recipe,
@@ -193,6 +193,15 @@ def carry_out_in(
             progress=tell,
             kept=kept,
         )
+
+
+def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None) -> Path:
+    """Return the folder of a release that an engine makes, which must be given."""
+    if out is None:
+        raise InvalidParameterError(
+            f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out= (--out).'
+        )
+    return local_path(out)
 
 
 def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:

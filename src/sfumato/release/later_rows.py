@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +15,24 @@ import pyarrow as pa
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Publication, Recoded
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError
-from sfumato.hierarchies import Builder, Intervals, OrderedGroups, Taxonomy
+from sfumato.core.progress import Progress, followed
+from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.randomness import Stream
-from sfumato.release.anonymizing import run_on
+from sfumato.release.anonymizing import refuse_no_folder, run_on
 from sfumato.release.applying import apply
+from sfumato.release.large.places import Elsewhere, InMemory, Where
+from sfumato.release.large.recoded_rows import LargeRecodedRows, recode_large
+from sfumato.release.readable import readable_schema
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
 from sfumato.reporting.handover import Handover
 from sfumato.schema.schema import Schema
+from sfumato.sources.engines import Data, Resources, in_memory
+from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import require
@@ -90,7 +96,21 @@ class RecodedRows(Release):
         return f"{super().__repr__()}\n{refused}"
 
 
-def recode(data: Frame, recoding: Recoding) -> RecodedRows:
+@overload
+def recode(
+    data: Data, recoding: Recoding, *, progress: Progress | bool = ..., **where: Unpack[InMemory]
+) -> RecodedRows: ...
+
+
+@overload
+def recode(
+    data: Data, recoding: Recoding, *, progress: Progress | bool = ..., **where: Unpack[Elsewhere]
+) -> LargeRecodedRows: ...
+
+
+def recode(
+    data: Data, recoding: Recoding, *, progress: Progress | bool = False, **where: Unpack[Where]
+) -> RecodedRows | LargeRecodedRows:
     """Publish later rows with the recoding of an earlier release, and leave out what would break its promise.
 
     Rows with a value that the recoding does not know are left out. So are rows in groups that break a model among
@@ -99,8 +119,9 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table with the same columns; it is not changed.
+    data : a table with the same columns, which is not changed, or what is larger than memory: see `sf.anonymize`.
     recoding : the rules of an earlier release.
+    progress, where : as for `sf.anonymize`; another engine than memory returns a `LargeRecodedRows`.
 
     Raises
     ------
@@ -108,6 +129,40 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
         If no row is left.
     """
     require(isinstance(recoding, Recoding), "recode", "recoding", "an sf.release.Recoding", recoding)
+    rest: dict[str, Any] = dict(where)
+    out, older = rest.pop("out", None), rest.pop("replace", False)
+    return recode_in(Resources(**rest), data, recoding, out, replace=older, progress=progress)
+
+
+def recode_in(
+    resources: Resources,
+    data: Data,
+    recoding: Recoding,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    reading: Mapping[str, Option] | None = None,
+    replace: bool = False,
+    report: bool = True,
+    progress: Progress | bool = False,
+) -> RecodedRows | LargeRecodedRows:
+    """Publish later rows wherever they are; `reading` are the options of `sf.read`, by default the recipe's."""
+    options = recoding.recipe.reading if reading is None else reading
+    chosen = resources.chosen(data, recoding.recipe.schema.attributes)
+    if chosen == "memory":
+        found = _recoded(in_memory(data, options), recoding)
+        if out is not None:
+            found.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
+        return found
+    if resources.resume:
+        raise InvalidParameterError("Recoding is not resumed; leave resume out.")
+    made = refuse_no_folder(chosen, out)
+    with followed(progress, "Recoding") as tell, resources.opened(data, options, made) as source:
+        return recode_large(
+            recoding, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
+        )
+
+
+def _recoded(data: Frame, recoding: Recoding) -> RecodedRows:
     table, kind = to_arrow(data)
     left_out = recoding.recipe.schema.check_columns(table.column_names)
     if table.num_rows == 0:
@@ -120,7 +175,7 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
         )
     known = _typed(table.take(pa.array(known_rows)), recoding)
     columns = {name: RecodedColumn(column.texts, column.numbers[known_rows]) for name, column in columns.items()}
-    schema = _readable(recoding, known, columns)
+    schema = readable_schema(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     suppressed = table.num_rows - evidence.published.num_rows
     recipe = changed(run_on(recoding.recipe, table.num_rows, fingerprint(table)), schema=schema)
@@ -172,44 +227,3 @@ def _typed(table: pa.Table, recoding: Recoding) -> pa.Table:
             typed = texts(table[name]).cast(rules.type)
             table = table.set_column(table.column_names.index(name), name, typed)
     return table
-
-
-def _readable(recoding: Recoding, known: pa.Table, columns: Mapping[str, RecodedColumn]) -> Schema:
-    """Replace hierarchies that other values would change by what the recoding says."""
-    schema = recoding.recipe.schema
-    trees: dict[str, Builder] = {}
-    for name, rules in recoding.columns.items():
-        builder = schema.hierarchies.get(name)
-        if not rules.starred and (builder is None or isinstance(builder, Intervals | Taxonomy | OrderedGroups)):
-            continue
-        ordered = family(known[name].type) in {"numbers", "dates"}
-        if not (rules.starred and ordered):
-            trees |= _tree(name, known, columns[name])
-        schema = _without(schema, name)
-    return changed(schema, hierarchies={**schema.hierarchies, **trees})
-
-
-def _tree(name: str, known: pa.Table, column: RecodedColumn) -> dict[str, Builder]:
-    """Build a tree from the values of a column and their published texts."""
-    values = texts(known[name])
-    pairs = pa.table({"value": values, "label": column.numbers}).group_by(["value", "label"]).aggregate([])
-    rows = [
-        (value, column.texts[label], SUPPRESSED_TEXT)
-        for value, label in zip(pairs["value"].to_pylist(), pairs["label"].to_pylist(), strict=True)
-        if value is not None
-    ]
-    return {name: Taxonomy.from_rows(rows)} if rows else {}
-
-
-def _without(schema: Schema, name: str) -> Schema:
-    """Drop what a schema says about the values of an attribute."""
-
-    def others(given: Mapping[str, Any]) -> dict[str, Any]:
-        return {other: value for other, value in given.items() if other != name}
-
-    return changed(
-        schema,
-        hierarchies=others(schema.hierarchies),
-        scales=others(schema.scales),
-        orders=others(schema.orders),
-    )

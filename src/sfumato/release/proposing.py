@@ -20,7 +20,7 @@ USUAL_READING = {"separator": ",", "encoding": "utf-8"}
 
 
 def propose_recipe(
-    found: Inspection, data: Frame, *, reading: Mapping[str, Option] | None = None, preset: str | None = None
+    found: Inspection, data: Frame | None, *, reading: Mapping[str, Option] | None = None, preset: str | None = None
 ) -> Recipe:
     """Propose a recipe that can be carried out as it stands, or changed first.
 
@@ -30,7 +30,7 @@ def propose_recipe(
     Parameters
     ----------
     found : what `sf.inspect` found in the table; its roles are proposals, to be checked.
-    data : the table, whose fingerprint the recipe records.
+    data : the table, whose fingerprint the recipe records; None if it is larger than memory.
     reading : how the table was read, as `sf.propose_reading` tells it.
     preset : who receives the table, or the rule that it must keep; one of `sf.release.list_presets()`.
 
@@ -47,7 +47,7 @@ def propose_recipe(
         models=(KAnonymity(k=1),),
         algorithm=Mondrian(),
         input_rows=found.rows,
-        input_sha256=fingerprint(to_arrow(data)[0]),
+        input_sha256=None if data is None else fingerprint(to_arrow(data)[0]),
         reading=to_remember(reading or {}),
     )
     chosen = preset_named(preset or USUAL)

@@ -71,6 +71,15 @@ class TableProfile:
         return next(column for column in self.columns if column.name == name)
 
 
+@dataclass(frozen=True, eq=False)
+class Glimpse:
+    """Some values of a column that has too many, how many there are, and how many pairs of records share one."""
+
+    some: pa.Array
+    many: int
+    pairs: int
+
+
 class AskedColumn(Protocol):
     """A column as an engine has it, and what it asks of all its cells."""
 
@@ -259,6 +268,12 @@ class Source(Protocol):
 
     def written(self, folder: Path) -> Source:
         """Return a table that was written, to be judged as it stands in its files."""
+
+
+def refuse_reserved(names: Sequence[str]) -> None:
+    """Refuse a column whose name counted combinations need for their numbers."""
+    if WEIGHT in names:
+        raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ from sfumato.sources.base import (
     RANK,
     WEIGHT,
     ByCase,
+    Glimpse,
     LookUp,
     Piece,
     TableProfile,
@@ -31,6 +32,7 @@ from sfumato.sources.base import (
     refuse_same_but_case,
 )
 from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
+from sfumato.sources.duckdb_queries import digested, estimated, listed_names, parquet_query, same_cells
 from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates
@@ -86,6 +88,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query, self._records = query, RECORDS
         self._profile: TableProfile | None = None
+        self._together: frozenset[str] = frozenset()
         self._distinct: dict[str, int] = {}
         self.spilled = 0
         with self._told("read"):
@@ -117,7 +120,7 @@ class DuckDBSource:
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
         columns = [self._raw[name] for name in names]
-        asked = ["count(*)", _estimate([quoted(name) for name in together]), _digest([each.sql for each in columns])]
+        asked = ["count(*)", estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
         for column in columns:
             asked += column.facts
         asked += [f"approx_count_distinct({column.sql})" for column in columns]
@@ -129,27 +132,30 @@ class DuckDBSource:
         self._distinct = dict(zip(names, found[-len(columns) :], strict=True))
         casts = ", ".join(f"{cell} AS {column.sql}" for cell, column in zip(cells, columns, strict=True))
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {casts} FROM {self._query}")  # noqa: S608
+        self._together = frozenset(together)
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        hashed = _digest([quoted(column.name) for column in self._profile.columns])
+        hashed = digested([quoted(column.name) for column in self._profile.columns])
         with self._told("read"):
             ((rows, digest),) = self._connection.execute(f"SELECT count(*), {hashed} FROM {self._query}").fetchall()  # noqa: S608
         return rows, f"duckdb-{digest}"
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
+        if self._profile is not None and self._together == frozenset(names):
+            return self._profile.combinations
         if len(names) == 1:
             return self._distinct[names[0]]
-        return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
+        return int(self._asked(f"SELECT {estimated([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
         listed = [quoted(name) for name in names]
-        where = "" if piece is None else f" WHERE hash({_listed(piece.by)}) % {piece.of} = {piece.number}"
+        where = "" if piece is None else f" WHERE hash({listed_names(piece.by)}) % {piece.of} = {piece.number}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
         counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
         batches: list[pa.RecordBatch] = []
@@ -166,14 +172,14 @@ class DuckDBSource:
 
     def in_groups_below(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""
-        by = f" GROUP BY {_listed(names)}" if names else ""
+        by = f" GROUP BY {listed_names(names)}" if names else ""
         rare = f"SELECT count(*) AS n FROM {self._records}{by} HAVING count(*) < {size}"  # noqa: S608 - names are quoted
         return int(self._asked(f"SELECT coalesce(sum(n), 0) FROM ({rare})"))  # noqa: S608 - names are quoted
 
     def looked_up(self, look_ups: Mapping[str, LookUp]) -> DuckDBSource:
         """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
         source, joins, shown = copy(self), [], []
-        source._records = LOOKED_UP  # noqa: SLF001 - of a copy
+        source._records, source._together = LOOKED_UP, frozenset()  # noqa: SLF001 - of a copy, profiled as it was
         for at, (name, each) in enumerate(look_ups.items()):
             table = quoted(f"{LOOKED_UP}_{at}")
             self._connection.register(LOOK_UP, pa.table({"value": each.values, "other": each.others}))
@@ -234,7 +240,7 @@ class DuckDBSource:
         order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
         return (
             f"SELECT {', '.join(wanted)} FROM {self._records} r "  # noqa: S608 - names are quoted
-            f"LEFT JOIN {CASES} c ON {_same_cells(rule.quasi)}{''.join(tables)} "
+            f"LEFT JOIN {CASES} c ON {same_cells(rule.quasi)}{''.join(tables)} "
             f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
         )
 
@@ -263,6 +269,21 @@ class DuckDBSource:
             ).to_arrow_table()
         return found[name].combine_chunks()
 
+    def glimpse(self, name: str, most: int) -> Glimpse:
+        """Count the values of a column that is too long to hold, and return some of them in their order."""
+        column = quoted(name)
+        many, pairs = self._asked_for(
+            f"SELECT count(*), coalesce(sum(n * (n - 1)), 0) "  # noqa: S608 - quoted
+            f"FROM (SELECT count(*) AS n FROM {RECORDS} WHERE {column} IS NOT NULL GROUP BY {column})"
+        )
+        every = max(1, -(-int(many) // most))
+        with self._told("read"):
+            some = self._connection.sql(
+                f"SELECT DISTINCT {column} FROM {RECORDS} "  # noqa: S608 - quoted
+                f"WHERE {column} IS NOT NULL AND hash({column}) % {every} = 0 ORDER BY ALL"
+            ).to_arrow_table()
+        return Glimpse(some[name].combine_chunks(), int(many), int(pairs))
+
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
@@ -275,8 +296,8 @@ class DuckDBSource:
     def digest(self, rule: ByCase) -> str:
         """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
         self._connection.register(CASES, rule.cases)
-        same = _same_cells(rule.quasi)
-        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        same = same_cells(rule.quasi)
+        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
         return self._asked(
             f"SELECT {hashed} FROM {self._records} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
         )
@@ -289,15 +310,19 @@ class DuckDBSource:
         ]
         replaced = f" REPLACE ({', '.join(moments)})" if moments else ""
         plain = f"SELECT *{replaced} FROM {self._query}"  # noqa: S608 - names are quoted
-        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
         return self._asked(
-            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {_same_cells(rule.shown.column_names)}"  # noqa: S608
+            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {same_cells(rule.shown.column_names)}"  # noqa: S608
         )
 
     def _asked(self, query: str) -> str:
-        with self._told("read"):
-            ((found,),) = self._connection.execute(query).fetchall()
+        (found,) = self._asked_for(query)
         return str(found)
+
+    def _asked_for(self, query: str) -> tuple[Any, ...]:
+        with self._told("read"):
+            (found,) = self._connection.execute(query).fetchall()
+        return tuple(found)
 
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
@@ -359,29 +384,3 @@ def size_of(folder: Path) -> int:
         with suppress(OSError):
             total += path.stat().st_size
     return total
-
-
-def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
-    """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
-    listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-    return f"read_parquet([{listed}], hive_partitioning={str(partitioned).lower()}, union_by_name=false)"
-
-
-def _same_cells(names: Sequence[str]) -> str:
-    """Write the condition that rows agree with cases; missing cells agree with each other."""
-    return " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in names) or "true"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in names)
-
-
-def _estimate(columns: Sequence[str]) -> str:
-    return f"approx_count_distinct(hash({', '.join(columns)}))" if columns else "1"
-
-
-def _digest(columns: Sequence[str]) -> str:
-    """Sum up two hashes of every row: no order of rows changes them, and hardly any other change keeps both."""
-    listed = ", ".join(columns)
-    sums = [f"coalesce(sum(CAST(hash({salt}{listed}) AS HUGEINT)), 0)" for salt in ("", "'sfumato', ")]
-    return f"printf('%d-%d', {sums[0]}, {sums[1]})"

@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
 from sfumato.sources.base import refuse_same_but_case
-from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
+from sfumato.sources.duckdb_queries import parquet_query
+from sfumato.sources.duckdb_source import DuckDBSource
 
 
-def uncompressed(files: Sequence[Path], names: Sequence[str]) -> int:
-    """Sum the bytes that some columns of Parquet files take in memory, as their footers say."""
-    wanted, total = set(names), 0
+def uncompressed(files: Sequence[Path], names: Sequence[str] | None) -> int:
+    """Sum the bytes that some columns of Parquet files, or all, take in memory, as their footers say."""
+    total = 0
     for file in files:
         try:
             footer = pq.read_metadata(file)
@@ -26,7 +27,7 @@ def uncompressed(files: Sequence[Path], names: Sequence[str]) -> int:
             group = footer.row_group(at)
             for column in range(group.num_columns):
                 chunk = group.column(column)
-                if chunk.path_in_schema.partition(".")[0] in wanted:
+                if names is None or chunk.path_in_schema.partition(".")[0] in names:
                     total += chunk.total_uncompressed_size
     return total
 

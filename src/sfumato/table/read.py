@@ -37,7 +37,7 @@ class Loaded:
 
     Parameters
     ----------
-    table : the table.
+    table : the table; None if it stays in an engine.
     reading : the options of `read` that were given or found out.
     remarks : a sentence each, without any cell of the table.
     labels : what a file of a statistics program says about its columns, by name.
@@ -110,17 +110,12 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
     options : those of `read`; what is None is not given.
     propose : whether to find the header and the sheet of a table, too, which are otherwise asked for.
     """
-    for name in ("skip_rows", "skip_last"):
-        rows = options.get(name, 0)
-        good = isinstance(rows, int) and is_whole(rows) and rows >= 0
-        require(good, "read", name, "a whole number of at least 0", rows)
-    options = {name: value for name, value in options.items() if value not in (0, {})}
     several = not is_url(source) and are_several(source)
     if not is_url(source) and not several:
-        _refuse_unreadable(Path(source))
+        refuse_unreadable(Path(source))
     form = FORMATS["parquet"] if several else format_of(source, ReadError)
     types: Any = {} if "column_types" in form.read_options else options.get("column_types") or {}
-    given = honored(form, "read", {**options, "column_types": None} if types else options)
+    given = given_options(form, {**options, "column_types": None} if types else options)
     findings = FileFindings()
     if propose and form.tells:
         findings = proposed_shape(form, Path(source), given)
@@ -134,6 +129,15 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
         findings.remarks += total_below(found)
     reading: Any = {**given, **findings.options}
     return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks), labels=findings.labels)
+
+
+def given_options(form: Format, options: Mapping[str, Option | None]) -> dict[str, object]:
+    """Return the options that were given, and refuse those that a format does not honor."""
+    for name in ("skip_rows", "skip_last"):
+        rows = options.get(name, 0)
+        good = isinstance(rows, int) and is_whole(rows) and rows >= 0
+        require(good, "read", name, "a whole number of at least 0", rows)
+    return honored(form, "read", {name: value for name, value in options.items() if value not in (0, {})})
 
 
 def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> Loaded:
@@ -189,7 +193,8 @@ def _read(form: Format, source: str | os.PathLike[str], options: dict[str, objec
         raise ReadError(f"{shown} cannot be read by the format {form.name!r} ({type(error).__name__}).") from None
 
 
-def _refuse_unreadable(path: Path) -> None:
+def refuse_unreadable(path: Path) -> None:
+    """Refuse what is no file with something in it."""
     if path.is_dir():
         raise ReadError(f"{path} is a folder; choose a file in it.")
     if not path.exists():

@@ -6,7 +6,7 @@ import json
 
 import pyarrow as pa
 
-from sfumato.judging.audit.audit import audit
+from sfumato.judging.audit.auditing import audit
 from sfumato.models import HPKAnonymity, KAnonymity, PSensitiveKAnonymity
 from sfumato.schema.schema import Schema
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counted_rows import counted_rows, published_tables, schema_of
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from drawn_examples import examples
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.judging.evidence import Evidence
+from sfumato.judging.risk import file_counts
 from sfumato.judging.risk.assess import assess_risk, risk_of
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
@@ -55,3 +60,57 @@ def test_suppressed_records_are_counted():
 def test_rules_about_cells_of_single_records_are_refused(preset):
     with pytest.raises(InvalidParameterError, match=f"{preset} looks at the cells of single records"):
         risk_of(COUNTED).judge(preset)
+
+
+@examples(25)
+@given(
+    published_tables(buckets=False),
+    st.sampled_from(Missing),
+    st.sampled_from([None, 60, pa.table({"age": [20] * 60, "job": ["diver"] * 60})]),
+)
+def test_the_risk_of_files_is_that_of_the_table_in_them(table, missing, population):
+    schema = schema_of(missing)
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(table, f"{folder}/a.parquet")
+
+        def assess(data: object, **where: object) -> object:
+            try:
+                return assess_risk(data, schema, population=population, threshold=0.3, **where).to_dict()
+            except (SchemaError, InvalidParameterError) as error:
+                return str(error)
+
+        expected = assess(table)
+        found = assess(f"{folder}/*.parquet", engine="duckdb", memory="100MB", temporary=folder)
+        if isinstance(expected, dict):
+            assert found == {**close(expected), "riskiest": []}
+        else:
+            assert isinstance(found, str)
+
+
+@pytest.mark.parametrize("name", ["weights", "household"])
+def test_what_is_looked_up_row_by_row_is_refused(name):
+    with pytest.raises(InvalidParameterError, match=f"{name} needs single rows"):
+        assess_risk("nowhere.parquet", Schema(quasi=["age"]), engine="duckdb", **{name: "age"})
+
+
+def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"age": list(range(100))}), tmp_path / "a.parquet")
+    for bytes_per_combination in (10**7, 10**6):  # known by an estimate, and by counting
+        monkeypatch.setattr(file_counts, "BYTES_PER_COMBINATION", bytes_per_combination)
+        with pytest.raises(InfeasibleError, match="fewer quasi-identifiers"):
+            assess_risk(tmp_path / "a.parquet", Schema(quasi=["age"]), engine="duckdb", memory="90MB")
+
+
+@pytest.mark.parametrize(
+    ("columns", "quasi", "error"),
+    [
+        ({"_bucket_age": [1]}, ["age"], UnsupportedModelError),
+        ({"_records": [1]}, ["_records"], SchemaError),
+        ({}, ["aeg"], SchemaError),
+        ({}, [], SchemaError),
+    ],
+)
+def test_columns_that_are_not_served_are_refused(columns, quasi, error, tmp_path):
+    pq.write_table(pa.table({"age": [1], **columns}), tmp_path / "a.parquet")
+    with pytest.raises(error):
+        assess_risk(tmp_path / "a.parquet", Schema(quasi=quasi), engine="duckdb")

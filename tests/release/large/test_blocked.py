@@ -20,10 +20,10 @@ from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
 from sfumato.release.large import block_task, finishing, mixed_parts
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.running import carry_out_large
+from sfumato.sources.engines import Resources
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import to_arrow
 
@@ -46,7 +46,7 @@ REQUESTS = [
 
 
 def in_blocks(recipe: Recipe, data: object, folder: Path) -> sf.LargeRelease:
-    with Resources(engine="duckdb", memory="100MB").opened(data, recipe, folder / "release") as source:
+    with Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source:
         return carry_out_large(
             recipe,
             source,

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sfumato.release.large.engines import Resources
 from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
@@ -19,7 +20,6 @@ from sfumato.algorithms.full_domain import optimal
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.leveled_counts import LeveledCounts
 from sfumato.release.large.running import carry_out_large

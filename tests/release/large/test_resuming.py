@@ -18,11 +18,11 @@ from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.finishing import Finishing
-from sfumato.release.large.keeping import PLAN, kept_folder
+from sfumato.release.large.keeping import PLAN, kept_folder, kept_for
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.running import carry_out_large
+from sfumato.sources.engines import Resources
 from sfumato.table.frames import to_arrow
 
 SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
@@ -37,7 +37,7 @@ def released(
     recipe: Recipe, data: object, folder: Path, progress: Progress = silent, *, resume: bool = True
 ) -> sf.LargeRelease:
     resources, out = Resources(engine="duckdb", memory="100MB", resume=resume), folder / "release"
-    with resources.kept(out) as kept, resources.opened(data, recipe, out) as source:
+    with kept_for(resources, out) as kept, resources.opened(data, recipe.reading, out) as source:
         return carry_out_large(
             recipe,
             source,
@@ -92,6 +92,25 @@ def killed_at(stage: str, folder: Path) -> int:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+BLOCKS = replace(RECIPE, algorithm=sf.Mdav(), block_rows=120)
+
+
+@pytest.mark.parametrize("stage", ["cutting", "segment 3 of", "judging", "reporting"])
+def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, stage, monkeypatch):
+    for name in ("once", "twice"):
+        (tmp_path / name).mkdir()
+    released(BLOCKS, census(), tmp_path / "once")
+    with pytest.raises(InterruptedRunError):
+        released(BLOCKS, census(), tmp_path / "twice", interrupted_at(stage))
+    plan = json.loads((tmp_path / "twice" / KEPT / PLAN).read_text())
+    assert len(plan["finished"]) == (0 if stage == "cutting" else 2 if stage == "segment 3 of" else len(plan["losses"]))
+    searched, search = [], sf.Mdav.search
+    monkeypatch.setattr(sf.Mdav, "search", lambda self, task: searched.append(task) or search(self, task))
+    found = released(BLOCKS, census(), tmp_path / "twice")
+    assert len(searched) == found.passage.segments - len(plan["finished"])
+    assert contents(tmp_path / "twice") == contents(tmp_path / "once")
 
 
 @pytest.fixture(scope="module")

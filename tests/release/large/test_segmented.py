@@ -27,11 +27,11 @@ from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SfumatoError
 from sfumato.recipe import Recipe
 from sfumato.release.large import finishing, uncut_segments
 from sfumato.release.large.coded_rows import BatchWriter, CodedRows
-from sfumato.release.large.engines import Resources
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.release.large.running import carry_out_large
 from sfumato.release.large.uncut_segments import Cases
+from sfumato.sources.engines import Resources
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import to_arrow
@@ -47,7 +47,7 @@ ALGORITHMS = [sf.Mondrian(), sf.Mondrian(publish="sets", bounds="exact")]
 
 def in_segments(recipe: Recipe, data: object, folder: Path, rows: int = 50, groups: int = 10_000) -> sf.LargeRelease:
     limits = Limits(combinations=0, groups=groups, segment_rows=rows)
-    with Resources(engine="duckdb", memory="100MB").opened(data, recipe, folder / "release") as source:
+    with Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source:
         return carry_out_large(
             recipe,
             source,

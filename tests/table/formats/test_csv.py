@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
-from sfumato.table.formats import csv
+from sfumato.table.formats import text_file
 from sfumato.table.formats.csv import read_csv, write_csv
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.frames import canonical, zones_of
@@ -160,7 +160,7 @@ def test_an_impossible_separator_is_refused(csv_file, separator):
 
 
 def test_many_blocks_are_read_as_one(csv_file, monkeypatch):
-    monkeypatch.setattr("sfumato.table.formats.csv.BLOCK", 64)
+    monkeypatch.setattr("sfumato.table.formats.text_file.BLOCK", 64)
     rows = [(number, f"two\nlines {number % 7}", f"0{number}") for number in range(500)]
     path = csv_file("n,name,code\n" + "".join(f'{n},"{name}",{code}\n' for n, name, code in rows))
     table = read_csv(path)
@@ -339,9 +339,9 @@ def test_spaces_around_cells_are_dropped_whether_looked_for_in_cells_or_in_the_f
     path = tmp_path_factory.mktemp("spaces") / "some.csv"
     path.write_bytes(("p, q" + ends + "".join(",".join(row) + ends for row in rows) + last).encode())
     found = []
-    for plain in (csv._plain_columns, lambda *_: None):
+    for plain in (text_file._plain_columns, lambda *_: None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csv, "_plain_columns", plain)
+            patch.setattr(text_file, "_plain_columns", plain)
             try:
                 found.append(read_csv(path).to_pydict())
             except ReadError as error:

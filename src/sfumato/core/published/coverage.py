@@ -32,6 +32,7 @@ from sfumato.core.published.plain_sets import NO_MEMBERS, Members
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
+CELLS_PER_PAIR = 10  # a table of all labels and codes is worth it if it has at most so many cells per question
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive, as tables are
 
 
@@ -56,18 +57,25 @@ class Coverage:
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Return for pairs of label and code whether the label covers the code."""
-        if not self.members:
-            covered = (self.low[label] <= code) & (code <= self.high[label])
-        else:
+        span = len(self.domain) + 1
+        if len(self.low) * span <= CELLS_PER_PAIR * len(label):
+            return np.asarray(self._covered.ravel()[label.astype(np.int64) * span + code])
+        covered = (self.low[label] <= code) & (code <= self.high[label])
+        if self.members:
             place = self._place[label]
             listed = np.flatnonzero(place >= 0)
-            if len(listed) == len(label):
-                covered = self.members.contain(place, code, len(self.domain) + 1)
-            else:
-                covered = (self.low[label] <= code) & (code <= self.high[label])
-                covered[listed] = self.members.contain(place[listed], code[listed], len(self.domain) + 1)
-        lost = code == self.domain.missing
-        return np.asarray(np.where(lost, self.missing[label], covered) if lost.any() else covered)
+            covered[listed] = self.members.contain(place[listed], code[listed], span)
+        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
+
+    @cached_property
+    def _covered(self) -> npt.NDArray[np.bool_]:
+        """Whether every label covers every code, and then a missing value."""
+        codes = np.arange(len(self.domain) + 1)
+        covered = (self.low[:, None] <= codes) & (codes <= self.high[:, None])
+        covered[self.members.at] = False
+        covered[np.repeat(self.members.at, self.members.counts), self.members.codes] = True
+        covered[:, -1] = self.missing
+        return covered
 
     @cached_property
     def _place(self) -> Ints:

@@ -210,15 +210,19 @@ class PublishedTable:
 
 def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
     """Refuse a published table that misses columns, is empty, or contains identifiers."""
-    columns = table.column_names
+    refuse_unreadable_columns(table.column_names, schema)
+    if table.num_rows == 0:
+        raise SchemaError("The published table has no rows; there is nothing to audit.")
+
+
+def refuse_unreadable_columns(columns: Sequence[str], schema: Schema) -> None:
+    """Refuse a published table that misses columns or contains identifiers."""
     for name in (*schema.quasi, *schema.sensitive):
         if name not in columns:
             raise SchemaError(f"The published table has no column {name!r}{did_you_mean(name, columns) or '.'}")
     for name in schema.identifier:
         if name in columns:
             raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
-    if table.num_rows == 0:
-        raise SchemaError("The published table has no rows; there is nothing to audit.")
 
 
 def name_buckets(names: Sequence[str]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,15 @@ class Totals:
             cells[name] = distinct.take(pa.array(used[used >= 0]))
             columns[name] = read.take(rows[used >= 0])
         return cls(records, cells, columns, counts, missing)
+
+    def only(self, names: Sequence[str]) -> Totals:
+        """Return the totals of some attributes; how missing cells count is decided by all."""
+        return replace(
+            self,
+            cells={name: self.cells[name] for name in names},
+            columns={name: self.columns[name] for name in names},
+            counts={name: self.counts[name] for name in names},
+        )
 
     def texts(self, name: str) -> list[str]:
         """Return the values of an attribute that occur."""

@@ -18,10 +18,9 @@ from sfumato.core.published.table import PublishedTable, bucket_column, bucket_n
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.counts import Counts
 from sfumato.judging.audit.piece_counts import PieceCounts
-from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
+from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike
 from sfumato.judging.audit.verdict import Verdict, judge, plain
 from sfumato.judging.evidence import Evidence
-from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -31,7 +30,6 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, require
 
 
@@ -155,61 +153,6 @@ class Audit:
         return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>"
 
 
-def audit(
-    published: Frame,
-    schema: Schema,
-    models: Sequence[PrivacyModel] = (),
-    *,
-    original: Frame | None = None,
-    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
-    population: Frame | None = None,
-    ignore_suppressed: bool = False,
-    centers: bool = False,
-    perturbed: Sequence[str] = (),
-) -> Audit:
-    """Audit a published table, whichever tool made it.
-
-    Parameters
-    ----------
-    published : the published table (pandas, Polars or Arrow).
-    schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
-    models : the promises to judge.
-    original : the original table; if given, every published cell must cover the value it represents.
-    correspondence : for every published row the number of its original row, counted from 0. Without it the
-        audit checks that one exists; an original with flagged cells needs it.
-    population : the people that the records come from, with the same quasi-identifiers, for the models
-        that compare with them.
-    ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
-        they are a group like any other.
-    centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
-        all records of the group, among whose original values they must lie, and cover none of them.
-    perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
-    """
-    shown, _ = to_arrow(published)
-    source = None if original is None else to_arrow(original)[0]
-    rows = None if correspondence is None else row_numbers(correspondence)
-    return audit_evidence(
-        Evidence(
-            shown,
-            schema,
-            original=source,
-            correspondence=rows,
-            centers=centers,
-            masking=Masking(perturbed=_known_columns(perturbed, schema)),
-        ),
-        models,
-        population=None if population is None else to_arrow(population)[0],
-        ignore_suppressed=ignore_suppressed,
-    )
-
-
-def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
-    """Refuse columns that have no role."""
-    for name in names:
-        schema.role(name)
-    return tuple(names)
-
-
 def audit_evidence(
     evidence: Evidence,
     models: Sequence[PrivacyModel],
@@ -235,7 +178,9 @@ def audit_evidence(
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(counts.compared(model), *counts.of(model)) for model in models),
-        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
+        levels=tuple(
+            judge(model, *counts.of(model)) for model in standard_models(schema, judged.published.column_names)
+        ),
         records=judged.records,
         sizes=judged.table.grouped.counts,
         set_aside=evidence.records - judged.records,
@@ -318,7 +263,8 @@ def _asks_of_values_only(model: PrivacyModel) -> bool:
     return bool(model.attributes) and all(_asks_of_values_only(part) for part in parts)
 
 
-def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
+def standard_models(schema: Schema, columns: Collection[str] = ()) -> list[PrivacyModel]:
+    """Return the models that every table is judged by; `columns` tell which attributes are in buckets."""
     models: list[PrivacyModel] = [KAnonymity(k=1)]
     whole = [name for name in schema.sensitive if name not in schema.flags]
     for name in (*whole, *(name for name in schema.flags if bucket_column(columns, name) is not None)):

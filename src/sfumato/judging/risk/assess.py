@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from numbers import Integral, Number
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from sfumato.judging.risk.attackers import (
     marketer,
     prosecutor,
 )
+from sfumato.judging.risk.file_counts import counted_records, refuse_single_rows
 from sfumato.judging.risk.findings import Judgment
 from sfumato.judging.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
 from sfumato.judging.risk.known_population import KnownPopulation, count_persons
@@ -36,6 +37,7 @@ from sfumato.judging.risk.separation import Separation, separations
 from sfumato.judging.risk.suda import SpecialUniques, special_uniques
 from sfumato.judging.risk.summary import html_summary, text_summary
 from sfumato.schema.schema import Schema
+from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import require
 
@@ -161,7 +163,7 @@ class Population:
 
 
 def assess_risk(
-    data: Frame,
+    data: Data,
     schema: Schema,
     *,
     population: Frame | int | None = None,
@@ -169,6 +171,7 @@ def assess_risk(
     household: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     max_subset: int = 3,
+    **where: Unpack[Reach],
 ) -> Risk:
     """Assess how easily the records of a table can be matched with people by their quasi-identifiers.
 
@@ -178,15 +181,16 @@ def assess_risk(
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not changed.
+    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: a file, a folder of
+        Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset, a Spark DataFrame.
     schema : the roles of its columns; only quasi-identifiers are needed.
     population : the table of the whole population, raw or recoded like `data`, or its number of people.
     weights : the column with the number of people in the population that each record represents.
     household : the column with the household of each record.
-    threshold : the risk that a record should not exceed. The default is 1/11, which EMA and Health Canada write as
-        0.09; 0.09 itself requires groups of 12.
+    threshold : the risk that a record should not exceed; by default 1/11, which EMA and Health Canada write as 0.09.
     max_subset : the largest number of quasi-identifiers to combine when looking for special uniques and separation;
         time grows with the number of such subsets.
+    where : see `sfumato.sources.engines.Reach`; other engines than memory name no rows, and take no such columns.
 
     Examples
     --------
@@ -197,8 +201,13 @@ def assess_risk(
     """
     least_size(threshold)
     check_largest(max_subset)
-    table, _ = to_arrow(data)
-    refuse_columns(table, schema.sensitive)
+    resources = Resources(**where)
+    if resources.chosen(data, schema.quasi) != "memory":
+        refuse_single_rows(weights=weights, household=household)
+        evidence = counted_records(resources, data, schema)
+        return risk_of(evidence, population=population, threshold=threshold, max_subset=max_subset)
+    table, _ = to_arrow(in_memory(data, {}))
+    refuse_columns(table.column_names, schema.sensitive)
     groups = RecordGroups.read(table, schema)
     known = _population(table, groups, schema, population, weights)
     households = None if household is None else _households(table, household)[groups.rows]
@@ -206,7 +215,11 @@ def assess_risk(
 
 
 def risk_of(
-    evidence: Evidence, *, population: int | None = None, threshold: float = DEFAULT_THRESHOLD, max_subset: int = 3
+    evidence: Evidence,
+    *,
+    population: Frame | int | None = None,
+    threshold: float = DEFAULT_THRESHOLD,
+    max_subset: int = 3,
 ) -> Risk:
     """Assess the risk of evidence that others judge, too, also if its rows stand for several records each.
 
@@ -306,7 +319,7 @@ def _individual(
 
 
 def _numbers(table: pa.Table, name: str) -> Floats:
-    refuse_columns(table, [name])
+    refuse_columns(table.column_names, [name])
     column = table[name]
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         raise SchemaError(f"Column {name!r} does not contain numbers, so it cannot be the sampling weights.")
@@ -314,7 +327,7 @@ def _numbers(table: pa.Table, name: str) -> Floats:
 
 
 def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    refuse_columns(table, [name])
+    refuse_columns(table.column_names, [name])
     column = table[name]
     if column.null_count:
         raise SchemaError(f"Column {name!r} has {column.null_count:,} rows without a household; give every record one.")

@@ -57,7 +57,7 @@ class RecordGroups:
         what : the name of the table in error messages.
         weights : the number of records that every row stands for, if it is not one.
         """
-        refuse_columns(table, schema.quasi, what=what)
+        refuse_columns(table.column_names, schema.quasi, what=what)
         if not schema.quasi:
             raise SchemaError("The schema has no quasi-identifier; risk depends on what an adversary may know.")
         if not table.num_rows:
@@ -154,11 +154,11 @@ class RecordGroups:
         return _matching(mine, others, population.sizes, widths)
 
 
-def refuse_columns(table: pa.Table, names: Sequence[str], *, what: str = "table") -> None:
-    """Refuse names of columns that are not in a table."""
+def refuse_columns(columns: Sequence[str], names: Sequence[str], *, what: str = "table") -> None:
+    """Refuse names of columns that are not among those of a table."""
     for name in names:
-        if name not in table.column_names:
-            raise SchemaError(f"The {what} has no column {name!r}{did_you_mean(name, table.column_names) or '.'}")
+        if name not in columns:
+            raise SchemaError(f"The {what} has no column {name!r}{did_you_mean(name, columns) or '.'}")
 
 
 def check_largest(largest: int) -> None:

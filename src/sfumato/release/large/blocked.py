@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,11 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import partly
-from sfumato.core.publication import Bound, Publication
+from sfumato.core.publication import Bound, Proof, Publication
 from sfumato.exceptions import InfeasibleError, ReadError
 from sfumato.release.applying import fixed_order
 from sfumato.release.large.block_task import BlockTask, most_block_rows
-from sfumato.release.large.coded_rows import RowCoder
+from sfumato.release.large.coded_rows import CodedRows, RowCoder
 from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
 from sfumato.release.large.judging import Judgement
@@ -56,24 +56,26 @@ def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
 
 
 def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -> LargeOutcome:
-    log = RunLog.of(segment_folder(run), run.recipe, lasts=False)
+    log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
     rows = code_rows(run, coder, log)
-    plan = _cut(run, task, rows.batches)
     finishing = BlockFinishing(
         search=task.cutter,
-        plan=plan,
+        plan=_cut(run, task, rows, log),
         rows=rows,
         schema=run.recipe.schema,
         columns=tuple(run.profile.column(name) for name in run.names),
         centers=run.recipe.algorithm.publishes == "centers",
+        by_cases=False,
         task=task,
+        log=log,
     )
     part_rows(run, finishing, log)
     finished = finish_all(run, finishing, log)
-    staged = log.folder / "blocks"
+    run.progress(ENDS["finish"], "judging")
+    staged = run.source.temporary / "blocks"
     staged.mkdir(mode=0o700)
-    finishing.stage(finished, staged, keep=False)
-    mix(sorted(staged.iterdir()), log.folder, parts)
+    finishing.stage(finished, staged, keep=log.lasts)
+    mix(sorted(staged.iterdir()), run.source.temporary, parts)
     written = run.source.written(parts)
     return LargeOutcome(
         judged=_judged(run, finishing, finished, written),
@@ -86,7 +88,7 @@ def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -
             memory=run.memory,
             spilled=max(2 * rows.size, run.source.spilled),
         ),
-        proof=finishing.proofs[0] if len(finished) == 1 else None,
+        proof=finishing.proof,
     )
 
 
@@ -97,13 +99,22 @@ class BlockFinishing(Finishing):
     Parameters
     ----------
     task : what is searched in every block.
-    losses : what the centers of every block lose, if quasi-identifiers are published as such.
-    proofs : what is proven of every block, if anything is.
+    log : where is noted what the centers of every block lose, and what is proven of the only one.
     """
 
     task: BlockTask
-    losses: dict[int, float] = field(default_factory=dict)
-    proofs: dict[int, Bound | None] = field(default_factory=dict)
+    log: RunLog
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """What the centers of every block lose, if quasi-identifiers are published as such."""
+        return dict(self.log.noted.get("losses", {}))
+
+    @property
+    def proof(self) -> Bound | None:
+        """What is proven of the table, if it is one block."""
+        noted = self.log.noted.get("proof")
+        return noted and (Proof if "checked" in noted else Bound)(**noted)
 
     def read(self, segment: int) -> pa.RecordBatch:
         """Read the rows of a block, in an order that follows from what they say."""
@@ -118,9 +129,10 @@ class BlockFinishing(Finishing):
         """Search one block."""
         task = self.task.of_block(self.plan, segment, batch)
         publication = self.task.recipe.algorithm.search(task)
-        self.proofs[segment] = publication.proof
         if self.centers:
-            self.losses[segment] = _lost(task, publication)
+            self.log.note(losses={**self.losses, str(segment): _lost(task, publication)})
+        if publication.proof is not None and self.plan.tree.segments == 1:
+            self.log.note(proof=asdict(publication.proof))
         return publication
 
     def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
@@ -134,13 +146,17 @@ class BlockFinishing(Finishing):
                 _rewrite(part, name)
 
 
-def _cut(run: LargeRun, task: BlockTask, batches: Callable[[], Iterable[Batch]]) -> SegmentPlan:
-    """Cut a table into blocks; one that cannot be cut any further must fit into memory."""
+def _cut(run: LargeRun, task: BlockTask, rows: CodedRows, log: RunLog) -> SegmentPlan:
+    """Cut a table into blocks, unless that was done before; one that cannot be cut further must fit into memory."""
+    if "plan" in log.noted:
+        return SegmentPlan.from_dict(log.noted["plan"])
+    tell = partly(run.progress, ENDS["code"], ENDS["cut"])
+    tell(0.0, "cutting")
     plan = task.cutter.cut(
-        task.cutter.pass_over(batches),
+        task.cutter.pass_over(rows.batches),
         most_rows=run.recipe.block_rows or 0,
         totals=task.totals,
-        progress=partly(run.progress, ENDS["code"], ENDS["cut"]),
+        progress=tell,
     )
     largest, most = int(plan.sizes.max(initial=0)), most_block_rows(run.memory)
     if largest > most:
@@ -148,6 +164,7 @@ def _cut(run: LargeRun, task: BlockTask, batches: Callable[[], Iterable[Batch]])
             f"A block of {largest:,} rows cannot be cut any further without breaking a promise, and does not fit into "
             "memory; give more with memory= (--memory), promise less, or use Mondrian."
         )
+    log.note(plan=plan.as_dict())
     return plan
 
 

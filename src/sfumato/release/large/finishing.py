@@ -78,6 +78,7 @@ class Finishing:
     columns : the published columns in their order.
     judged : gathers what is judged of parts one by one; None if they are to be judged all at once.
     centers : whether quasi-identifiers are published as values that stand for a whole group.
+    by_cases : whether a segment that does not fit can be finished by what is counted in it.
     """
 
     search: SegmentedSearch
@@ -87,6 +88,7 @@ class Finishing:
     columns: tuple[ColumnProfile, ...]
     judged: PublishedParts | None = None
     centers: bool = False
+    by_cases: bool = True
 
     def finish(self, segment: int) -> FinishedSegment:
         """Find what is published of a segment, write it in its order, and read it back."""

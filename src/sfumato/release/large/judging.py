@@ -16,26 +16,32 @@ from sfumato.core.progress import Progress, partly
 from sfumato.core.publication import Publication
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
-from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema
 from sfumato.reporting.public import dictionary_of
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CountedSearch:
+class Ruled:
+    """Counted combinations, the group of each, and the rule by which rows are published."""
+
+    combinations: pa.Table
+    group: npt.NDArray[np.int32]
+    rule: ByCase
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountedSearch(Ruled):
     """What a search found on counted combinations, and how rows are published by it."""
 
     task: Task
     publication: Publication
-    combinations: pa.Table
-    group: npt.NDArray[np.int32]
-    rule: ByCase
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +63,7 @@ def judge_parts(
     recipe: Recipe,
     source: Source,
     written: Source,
-    found: CountedSearch,
+    found: Ruled,
     *,
     most: int,
     progress: Progress,
@@ -113,7 +119,7 @@ def refuse_broken(recipe: Recipe, found: Audit | Truth) -> None:
         )
 
 
-def _truth(evidence: Evidence, found: CountedSearch, *, same: bool) -> Truth:
+def _truth(evidence: Evidence, found: Ruled, *, same: bool) -> Truth:
     """Compare the counts of what was written with what the rule makes of every combination of the original.
 
     `same` says whether the digests of both agree on the columns that are published as they are.

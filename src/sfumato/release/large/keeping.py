@@ -14,6 +14,7 @@ from typing import Any
 
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
+from sfumato.sources.engines import Resources
 from sfumato.table.workplace import LOCKS, PREFIX, is_private, locked
 
 PLAN = "plan.json"
@@ -46,6 +47,16 @@ def kept_folder(parent: Path, name: str) -> Iterator[Path]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+@contextmanager
+def kept_for(resources: Resources, out: Path) -> Iterator[Path | None]:
+    """Return the folder that lasts until a release is made, if that can be resumed."""
+    if not resources.resume:
+        yield None
+        return
+    with kept_folder(resources.parent(out), out.resolve().name) as place:
+        yield place
 
 
 @dataclass(eq=False)

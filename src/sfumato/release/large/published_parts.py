@@ -18,13 +18,13 @@ from sfumato.core.publication import ValueSet
 from sfumato.core.published.table import PublishedColumn, PublishedTable
 from sfumato.core.published.totals import Totals
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.file_audit import united_audits
 from sfumato.judging.audit.pieces import PieceAudit
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures.base import Measured
 from sfumato.models.base import PrivacyModel
-from sfumato.release.large.auditing import united_audits
-from sfumato.release.large.served import restricted
 from sfumato.reporting.public import dictionary_of, type_words
+from sfumato.schema.restricting import restricted
 from sfumato.schema.schema import Schema
 
 Hashes = npt.NDArray[np.uint64]
@@ -53,13 +53,16 @@ class PublishedParts:
     Parameters
     ----------
     schema : the roles of the columns that are judged.
-    totals : for every set of sensitive columns that are judged together, how often their values occur in all parts.
+    whole : how often sensitive values occur in all parts.
+    sets : the sensitive columns that are judged together.
     models : the promises, on the first of these sets.
     """
 
-    def __init__(self, schema: Schema, totals: Sequence[Totals], models: Sequence[PrivacyModel]) -> None:
-        self._schema, self._totals = schema, totals
-        self._audits = [PieceAudit(() if at else models) for at in range(len(totals))]
+    def __init__(
+        self, schema: Schema, whole: Totals, sets: Sequence[Sequence[str]], models: Sequence[PrivacyModel]
+    ) -> None:
+        self._schema, self._whole, self._totals = schema, whole, [whole.only(names) for names in sets]
+        self._audits = [PieceAudit(() if at else models) for at in range(len(sets))]
         self._groups: list[Hashes] = []
         self._measured: list[tuple[int, Mapping[str, float]]] = []
         self._minorities: dict[str, float] = {}
@@ -101,7 +104,7 @@ class PublishedParts:
 
     def audit(self) -> Audit:
         """Return what was found of all parts together."""
-        return united_audits([audit.audit() for audit in self._audits], self._totals, self._schema)
+        return united_audits([audit.audit() for audit in self._audits], self._whole, self._schema)
 
     def measures(self, sizes: npt.NDArray[np.int64], suppressed: int) -> dict[str, float]:
         """Return the measures of all parts together."""

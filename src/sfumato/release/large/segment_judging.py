@@ -13,16 +13,17 @@ from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, partly
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
+from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures.base import Measured, unite
-from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.large_run import LargeRun
 from sfumato.release.large.published_parts import PublishedParts
-from sfumato.release.large.served import audited_columns, audited_schema, published_schema, restricted, watched
+from sfumato.release.large.served import audited_columns, audited_schema, published_schema, watched
 from sfumato.reporting.public import dictionary_of
 from sfumato.schema.missing import Missing
+from sfumato.schema.restricting import restricted
 from sfumato.sources.base import WEIGHT, ColumnProfile, Source, TableProfile
 
 
@@ -32,8 +33,7 @@ def gathering(run: LargeRun) -> PublishedParts | None:
     if recipe.schema.missing is Missing.MATCHES_ALL or any(model.scope for model in recipe.models):
         return None
     audit = FileAudit(source=run.source, schema=published_schema(recipe.schema), most=run.limits.groups)
-    totals = [audit.totals(restricted(audit.schema, sensitive=names)) for names in audit.sets(recipe.models)]
-    return PublishedParts(audit.schema, totals, recipe.models)
+    return PublishedParts(audit.schema, audit.totals(), audit.sets(recipe.models), recipe.models)
 
 
 def judge_segments(

@@ -149,7 +149,7 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
         if _is_finished(segment, log):
             each = finishing.read_again(log.noted["finished"][str(segment)])
         else:
-            uncut = finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
+            uncut = finishing.by_cases and finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
             finish = UncutFinishing(finishing, run.limits.segment_rows).finish if uncut else finishing.finish
             each = finish(segment)
             log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.recipe import Recipe
+from sfumato.schema.restricting import restricted
 from sfumato.schema.schema import Schema
-
-COLUMNS = ("hierarchies", "scales", "orders")
 
 
 def refuse_unserved(recipe: Recipe) -> None:
@@ -65,16 +60,6 @@ def counted_schema(recipe: Recipe) -> Schema:
     sensitive = [name for name in schema.sensitive if name in {*watched(recipe), *guides}]
     insensitive = [name for name in schema.insensitive if name in guides]
     return restricted(schema, sensitive=sensitive, insensitive=insensitive)
-
-
-def restricted(
-    schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
-) -> Schema:
-    """Describe the quasi-identifiers, or some of them, and some other columns alone."""
-    quasi = schema.quasi if quasi is None else quasi
-    known = {*quasi, *sensitive, *insensitive}
-    kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
-    return replace(schema, identifier=(), quasi=quasi, sensitive=sensitive, insensitive=insensitive, **kept)
 
 
 def published_names(schema: Schema, names: list[str]) -> tuple[str, ...]:

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 
-from sfumato.exceptions import ReadError
-from sfumato.table.columns import refuse_duplicates
 from sfumato.table.formats.cells import (
     SEPARATORS,
-    after_lines,
-    detect_separator,
-    first_record,
-    has_loose_spaces,
-    long_line,
-    separator_below,
-    stated_separator,
-    stray_quote_line,
-    titles_above,
-    trimmed,
-    uneven_line,
-    without_last_lines,
 )
 from sfumato.table.formats.column_types import typed_column
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.dates import ISO
 from sfumato.table.formats.detecting import detect, tell
-from sfumato.table.formats.encoding import decoded, encoded
+from sfumato.table.formats.encoding import encoded
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING, present
 from sfumato.table.formats.numerals import COMMA, POINT, written
+from sfumato.table.formats.text_file import TextFile, columns_of, named_columns
 from sfumato.table.frames import canonical
-from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
 from sfumato.table.values import coded, distinct_texts, zoned_texts
 from sfumato.threads import in_threads
 from sfumato.validation import require
@@ -99,8 +81,8 @@ def read_csv(
     if as_text:
         return _read_lines(path, separator, encoding, missing, skip_rows)
     findings = FileFindings() if findings is None else findings
-    source = _Source.read(path, encoding, findings).below(separator, skip_rows, skip_last)
-    parts = _named(source, *_columns(source, missing))
+    source = TextFile.read(path, encoding, findings).below(separator, skip_rows, skip_last)
+    parts = named_columns(source, *columns_of(source, missing))
     refuse_absent(conventions.column_types, parts)
     findings.options["separator"] = source.separator
     found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
@@ -117,83 +99,6 @@ def _typed(
     return pa.table(dict(zip(parts, in_threads(typed, parts, size), strict=True)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Source:
-    """A text file on its way to a table."""
-
-    path: Path
-    data: bytes
-    separator: str = ","
-    given: bool = False
-    skipped: int = 0
-
-    @classmethod
-    def read(cls, path: Path, encoding: str | None, findings: FileFindings) -> _Source:
-        found = decoded(path, encoding)
-        findings.options["encoding"] = found.encoding
-        findings.remarks += found.remarks
-        return cls(path=path, data=found.data)
-
-    def below(self, separator: str | None, skip_rows: int, skip_last: int) -> _Source:
-        """Leave out what is no record, and settle the separator."""
-        stated = stated_separator(self.data)
-        skipped = skip_rows or int(stated is not None)
-        data = without_last_lines(_from_header(self.path, self.data, skipped), skip_last)
-        given = separator or stated
-        chosen = given or detect_separator(data)
-        return replace(self, data=data, separator=chosen, given=given is not None, skipped=skipped)
-
-    @property
-    def titled(self) -> str:
-        """How to leave out the titles, if there seem to be some."""
-        titles = titles_above(self.data) or int(separator_below(self.data, 1) is not None)
-        which = "line is a title" if titles == 1 else f"{titles} lines are titles"
-        return f"pass skip_rows={self.skipped + titles} (--skip-rows) if the first {which}"
-
-
-def _columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Return the names in the header, and the columns below it as dictionary-coded text."""
-    if (plain := _plain_columns(source, missing)) is not None:
-        return plain
-    path, separator = source.path, source.separator
-    data, sound = trimmed(source.data, separator)
-    stray = None if sound else stray_quote_line(data, separator)
-    if stray is not None:
-        line = stray + source.skipped
-        raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
-    source = replace(source, data=data)
-    names, start = _header(source)
-    try:
-        return names, _parsed(source, start=start, width=len(names), missing=missing)
-    except pa.ArrowException:
-        raise ReadError(_uneven(source, len(names))) from None
-
-
-def _plain_columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]] | None:
-    """Read a file without quotation marks or spaces around cells, for which only distinct cells are looked at."""
-    if b'"' in source.data or any(spelling != spelling.strip(" ") for spelling in missing):
-        return None
-    names, start = _header(source)
-    try:
-        columns = _parsed(source, start=start, width=len(names), missing=missing)
-    except pa.ArrowException:
-        return None  # a line of nothing but spaces, perhaps
-    return None if any(map(has_loose_spaces, columns)) else (names, columns)
-
-
-def _header(source: _Source) -> tuple[list[str], int]:
-    """Read the names in the header, and find where the rest begins."""
-    header, start = first_record(source.data, source.separator)
-    names = _names(header, source.separator)
-    if len(names) > MOST_COLUMNS:
-        raise ReadError(too_many_columns(str(source.path), len(names)))
-    if source.given and len(names) == 1 and b'"' not in header:
-        _refuse_other_separator(source.path, names[0], source.separator)
-    if not source.given and len(names) == 1:
-        _refuse_title(source)
-    return names, start
-
-
 def _read_lines(
     path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...], skip_rows: int
 ) -> pa.Table:
@@ -206,95 +111,6 @@ def _read_lines(
 
 def _has_tabs(path: Path) -> bool:
     return ".tsv" in path.name.lower()
-
-
-def _from_header(path: Path, text: bytes, skipped: int) -> bytes:
-    data = after_lines(text, skipped)
-    if data is None or not re.search(rb"\S", data):
-        after = f" after its first {skipped} lines" if skipped else ""
-        raise ReadError(f"{path} is empty{after}; it needs a header line.")
-    if long_line(data):
-        raise ReadError(
-            f"{path} has a line of more than {LONGEST_LINE:,} bytes; end every record with a line break, or write it"
-            " as Parquet."
-        )
-    return data
-
-
-def _names(header: bytes, separator: str) -> list[str]:
-    cells = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=separator), [""])
-    return [cell.strip() for cell in cells]
-
-
-def _refuse_other_separator(path: Path, header: str, given: str) -> None:
-    other = next((each for each in SEPARATORS if each != given and each in header), None)
-    if other:
-        raise ReadError(
-            f"{path} has one column when separated by {given!r} but seems to be separated by {NAMES[other]};"
-            " pass that separator, or none to have it detected."
-        )
-
-
-def _refuse_title(source: _Source) -> None:
-    hidden = separator_below(source.data, 1)
-    if hidden:
-        raise ReadError(
-            f"{source.path} would have one column, but its lines after the first are parted by {NAMES[hidden]};"
-            f" {source.titled}, or a separator that no cell holds."
-        )
-
-
-def _parsed(source: _Source, *, start: int, width: int, missing: tuple[str, ...]) -> list[pa.ChunkedArray]:
-    """Read the lines after the header as dictionary-coded text."""
-    data, separator = source.data, source.separator
-    text = pa.dictionary(pa.int32(), pa.string())
-    names = [str(place) for place in range(width)]
-    if not re.compile(rb"[^\r\n]").search(data, start):
-        return [pa.chunked_array([], text) for _ in names]
-    table = arrow_csv.read_csv(
-        pa.BufferReader(pa.py_buffer(data).slice(start)),
-        read_options=arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
-        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
-        convert_options=arrow_csv.ConvertOptions(
-            check_utf8=False,
-            column_types=dict.fromkeys(names, text),
-            null_values=list(missing),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-    return list(table.columns)
-
-
-def _uneven(source: _Source, width: int) -> str:
-    """Say which line has another number of cells than the header."""
-    path, data, separator = source.path, source.data, source.separator
-    uneven = uneven_line(data, separator, width)
-    if not uneven:
-        return f"{path} cannot be read as a table; check its quotation marks."
-    titled = titles_above(data) or separator_below(data, width)
-    last = uneven[0] >= len(data.rstrip().splitlines())
-    hint = (
-        f", or {source.titled}" if titled else ", or pass skip_last=1 (--skip-last) if it is no record" if last else ""
-    )
-    return (
-        f"The header of {path} has {width} cells but line {uneven[0] + source.skipped} has {uneven[1]};"
-        f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."
-    )
-
-
-def _named(source: _Source, names: list[str], columns: list[pa.ChunkedArray]) -> dict[str, tuple[pa.Array, pa.Array]]:
-    """Return the coded columns by name; a column with neither name nor value is dropped."""
-    refuse_duplicates(name for name in names if name)
-    parts = {}
-    found = zip(names, columns, in_threads(coded, columns, len(source.data)), strict=True)
-    for place, (name, column, cells) in enumerate(found, start=1):
-        if name:
-            parts[name] = cells
-        elif pc.any(pc.is_valid(column)).as_py():
-            title = f", or {source.titled}" if titles_above(source.data) else ""
-            raise ReadError(f"Column {place} of {source.path} has no name; name it or drop it from the file{title}.")
-    return parts
 
 
 def write_csv(

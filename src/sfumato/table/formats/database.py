@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
 from sfumato.table.atomic import atomic_path
-from sfumato.table.formats.duckdb import read_duckdb, write_duckdb
-from sfumato.table.formats.postgresql import read_postgresql, write_postgresql
+from sfumato.table.formats.duckdb import read_duckdb, stream_duckdb, write_duckdb
+from sfumato.table.formats.postgresql import read_postgresql, stream_postgresql, write_postgresql
 from sfumato.table.formats.sqlite import read_sqlite, write_sqlite
 from sfumato.table.frames import all_texts, canonical
 from sfumato.validation import did_you_mean, require
@@ -46,14 +46,39 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     if scheme == "postgresql":
         found = read_postgresql(url, masked(url), table=table, query=query)
     else:
-        path = _path(url, scheme, ReadError)
-        if not path.is_file():
-            raise ReadError(f"There is no database file {path}{did_you_mean(path.name, _names(path)) or '.'}")
+        path = existing_file(url)
         if scheme == "sqlite":
             found = read_sqlite(path, table=table, query=query, as_text=as_text)
         else:
             found = read_duckdb(path, table=table, query=query)
     return all_texts(found) if as_text else canonical(found)
+
+
+def stream_database(
+    url: str, target: Path, *, table: str | None = None, query: str | None = None, memory: int = 10**9
+) -> None:
+    """Write one table or query of DuckDB or PostgreSQL as a Parquet file, in batches; see `read_database`.
+
+    Parameters
+    ----------
+    url, table, query : as for `read_database`.
+    target : the file to write.
+    memory : how many bytes the database may take in this process.
+    """
+    both = table is not None and query is not None
+    require(not both, "read", "table", "given, or else query, but not both", (table, query))
+    if _scheme(url) == "postgresql":
+        stream_postgresql(url, masked(url), target, table=table, query=query)
+    else:
+        stream_duckdb(existing_file(url), target, table=table, query=query, memory=memory)
+
+
+def existing_file(url: str) -> Path:
+    """Return the file of a database, which must exist."""
+    path = _path(url, _scheme(url), ReadError)
+    if not path.is_file():
+        raise ReadError(f"There is no database file {path}{did_you_mean(path.name, _names(path)) or '.'}")
+    return path
 
 
 def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfExists = "fail") -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.columns import refuse_duplicates
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
+from sfumato.table.formats.parquet import write_batches
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,14 +23,31 @@ ALONE = {  # a query or view sees its database: no other file, no network, no va
     "lock_configuration": True,
     "python_enable_replacements": False,
 }
+BATCH = 500_000
 LIST_TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
 
 
 def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table:
     """Read one table or query; views and queries cannot reach other files."""
+    with _relation(path, table, query) as relation:
+        return relation.to_arrow_table()
+
+
+def stream_duckdb(path: Path, target: Path, *, table: str | None, query: str | None, memory: int) -> None:
+    """Write one table or query as Parquet, in batches; `memory` is how many bytes DuckDB may take."""
+    spilled = target.with_suffix(".spilled")  # a folder of its own, since queries may reach files in it
+    limits = {"memory_limit": f"{memory // 10**6}MB", "temp_directory": str(spilled)}
+    with _relation(path, table, query, limits) as relation:
+        write_batches(relation.to_arrow_reader(BATCH), target)
+
+
+@contextmanager
+def _relation(
+    path: Path, table: str | None, query: str | None, limits: Mapping[str, str] | None = None
+) -> Iterator[Any]:
     duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
     try:
-        with closing(duckdb.connect(str(path), read_only=True, config=ALONE)) as connection:
+        with closing(duckdb.connect(str(path), read_only=True, config={**ALONE, **(limits or {})})) as connection:
             if table is None and query is None:
                 raise name_table(path, [name for name in _tables(connection) if "." not in name])
             if table is not None:
@@ -41,7 +60,7 @@ def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table
             if relation is None:
                 raise ReadError("The query returns no table; begin it with SELECT.")
             refuse_duplicates(relation.columns)
-            return relation.to_arrow_table()
+            yield relation
     except duckdb.PermissionException:
         raise ReadError(
             f"The table or query would reach other files than {path}, which is not allowed; copy what you need into it."

@@ -85,22 +85,35 @@ def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
 
 
 def _lies(path: Path, data: bytes, text: bytes, encoding: str | None) -> Iterator[str]:
-    """Say where an encoding seems to lie: the one that is given, or the one a program assumed before."""
-    if encoding and not _is_unicode(encoding) and not data.isascii() and is_utf8(data):
+    doubted = bool(encoding) and not is_unicode(encoding or "") and not data.isascii() and is_utf8(data)
+    return lies(path, encoding, doubted=doubted, lost=LOST in text, misread=MISREAD.search(text) is not None)
+
+
+def lies(path: Path, encoding: str | None, *, doubted: bool, lost: bool, misread: bool) -> Iterator[str]:
+    """Say where an encoding seems to lie: the one that is given, or the one a program assumed before.
+
+    Parameters
+    ----------
+    path, encoding : the file, and the encoding that is given.
+    doubted : whether that is no Unicode, but the file is.
+    lost, misread : whether the text has marks of letters that were lost, or read in a wrong encoding before.
+    """
+    if doubted:
         yield (
             f"{path} is valid UTF-8, but is read as {encoding}, so its letters may be wrong; leave the encoding out"
             " (--encoding)."
         )
-    elif LOST in text:
+    elif lost:
         yield f"{path} has letters that were lost when it was saved; save it again from its source as UTF-8."
-    elif MISREAD.search(text):
+    elif misread:
         yield (
             f"{path} has letters that were read in a wrong encoding before it was saved; save it again from its source"
             " as UTF-8."
         )
 
 
-def _is_unicode(encoding: str) -> bool:
+def is_unicode(encoding: str) -> bool:
+    """Return whether an encoding has all letters."""
     return encoding.lower().replace("_", "-").startswith("utf")
 
 
@@ -110,12 +123,12 @@ def detect_encoding(path: Path) -> str:
 
 
 def _detected(path: Path, data: bytes) -> str:
-    marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or _unmarked_utf16(data)
+    marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or unmarked_utf16(data)
     if marked:
         return marked
     if is_utf8(data):
         return "utf-8"
-    for candidate in _candidates(data):
+    for candidate in candidates(foreign_lines(data)):
         try:
             data.decode(candidate)
         except UnicodeDecodeError:
@@ -148,12 +161,17 @@ def _decoded(path: Path, data: bytes, encoding: str, *, given: bool) -> bytes:
         require(False, "read", "encoding", NAME_OF_ENCODING, encoding)  # noqa: FBT003 - always refuses
         raise
     except (UnicodeDecodeError, UnicodeEncodeError):
-        if given:
-            raise ReadError(f"{path} is not encoded as {encoding}; omit the encoding to have it detected.") from None
-        raise ReadError(
-            f"{path} says by its first bytes that it is {encoding.removesuffix('-sig').upper()}, but it is not; pass"
-            " its encoding, for example 'cp1252' (--encoding cp1252)."
-        ) from None
+        raise ReadError(not_so_encoded(path, encoding, given=given)) from None
+
+
+def not_so_encoded(path: Path, encoding: str, *, given: bool) -> str:
+    """Say that a file is not in the encoding that is given, or that its first bytes tell."""
+    if given:
+        return f"{path} is not encoded as {encoding}; omit the encoding to have it detected."
+    return (
+        f"{path} says by its first bytes that it is {encoding.removesuffix('-sig').upper()}, but it is not; pass its "
+        "encoding, for example 'cp1252' (--encoding cp1252)."
+    )
 
 
 def is_utf8(data: bytes) -> bool:
@@ -168,7 +186,7 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def _unmarked_utf16(data: bytes) -> str | None:
+def unmarked_utf16(data: bytes) -> str | None:
     """Recognize UTF-16 without a mark by its zero bytes, which are all at even or all at odd offsets."""
     sample = data[:SAMPLE]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
@@ -177,12 +195,11 @@ def _unmarked_utf16(data: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def _candidates(data: bytes) -> Iterator[str]:
-    """Yield legacy encodings, the likeliest first.
+def candidates(sample: bytes) -> Iterator[str]:
+    """Yield legacy encodings of lines that are not plain ASCII, the likeliest first.
 
     A sample with mostly isolated non-ASCII bytes is taken to be in a single-byte encoding.
     """
-    sample = _foreign_lines(data)
     runs = re.findall(rb"[\x80-\xff]+", sample)
     if sum(len(run) == 1 for run in runs) > len(runs) / 2:
         yield from _orderly(sample, SINGLE_BYTE, least_coherence=COHERENCE_DIFFERENCE)
@@ -204,7 +221,8 @@ def _orderly(sample: bytes, names: tuple[str, ...], least_coherence: float = 0.0
     return [name for name in names if name in possible]
 
 
-def _foreign_lines(data: bytes) -> bytes:
+def foreign_lines(data: bytes) -> bytes:
+    """Return some lines that are not plain ASCII."""
     lines, size = [], 0
     for match in re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]*", data):
         lines.append(match[0][:SAMPLE])

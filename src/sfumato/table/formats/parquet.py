@@ -95,6 +95,13 @@ def _joined(tables: Sequence[pa.Table]) -> pa.Table:
     raise ReadError(f"{strange} of {len(tables)} Parquet files have other columns than the first; name a pattern.")
 
 
+def write_batches(reader: pa.RecordBatchReader, path: Path) -> None:
+    """Write a table that comes in batches, none of which is kept."""
+    with pq.ParquetWriter(path, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
 def write_parquet(table: pa.Table, path: Path) -> None:
     """Write a canonical table; equal tables give equal bytes with the same version of Arrow."""
     pq.write_table(

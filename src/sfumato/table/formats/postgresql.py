@@ -14,13 +14,16 @@ from sfumato.table.columns import decimals, refuse_duplicates
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
 from sfumato.table.formats.inference import cast_or_none
+from sfumato.table.formats.parquet import write_batches
 from sfumato.table.values import coded
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 DRIVER = "adbc_driver_postgresql.dbapi"
+LARGEST = 2**63 - 1
 LONGEST_NAME = 63  # bytes; PostgreSQL truncates longer names
 LIST_TABLES = """
     SELECT space.nspname::text, class.relname::text, pg_table_is_visible(class.oid)
@@ -54,15 +57,41 @@ def read_postgresql(url: str, shown: str, *, table: str | None, query: str | Non
     shown : the URL without its password, for messages.
     table, query : one of the two.
     """
+    with _asked(url, shown, table, query) as (cursor, asked):
+        return _result(cursor, asked)
+
+
+def stream_postgresql(url: str, shown: str, target: Path, *, table: str | None, query: str | None) -> None:
+    """Write one table or query as Parquet, in batches; see `read_postgresql`."""
+    with _asked(url, shown, table, query) as (cursor, asked):
+        source = f"({asked}\n) AS result"
+        names, kinds = _described(cursor, source)
+        numbers = [name for name, kind in zip(names, kinds, strict=True) if kind in NUMBERS_AS_TEXT]
+        whole = _whole(cursor, source, numbers)
+        cursor.execute(_selection(names, kinds, source))
+        reader = cursor.fetch_record_batch()
+        types = {field.name: _streamed_type(field, numbers, whole) for field in reader.schema}
+        batches = (
+            pa.record_batch(
+                [_streamed(name, batch[name], kind) for name, kind in types.items()], schema=pa.schema(types)
+            )
+            for batch in reader
+        )
+        write_batches(pa.RecordBatchReader.from_batches(pa.schema(types), batches), target)
+
+
+@contextmanager
+def _asked(url: str, shown: str, table: str | None, query: str | None) -> Iterator[tuple[Any, str]]:
+    """Begin to read a table or query."""
     driver = optional_library(DRIVER, extra="postgresql", error=ReadError)
     with _cursor(driver, url, shown, ReadError) as (_, cursor):
         try:
-            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             if table is None and query is None:
                 raise name_table(shown, [name for name in _tables(cursor) if "." not in name])
             if table is not None:
                 query = f"SELECT * FROM {_found(cursor, shown, table)}"  # noqa: S608 - the name is quoted
-            return _result(cursor, one_statement(query or ""))
+            yield cursor, one_statement(query or "")
         except driver.Error as error:
             raise ReadError(f"The query cannot be run{_quotable(error)}.") from None
 
@@ -115,18 +144,55 @@ def _found(cursor: Any, shown: str, table: str) -> str:
 
 def _result(cursor: Any, query: str) -> pa.Table:
     source = f"({query}\n) AS result"
-    cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - the query is the user's own
-    schema = cursor.fetch_arrow_table().schema
-    refuse_duplicates(schema.names)
-    kinds = [(field.metadata or {}).get(b"POSTGRESQL:type", b"text").decode() for field in schema]
-    chosen = ", ".join(_selected(name, kind) for name, kind in zip(schema.names, kinds, strict=True))
-    cursor.execute(f"SELECT {chosen} FROM {source}")  # noqa: S608 - the query is the user's own
+    names, kinds = _described(cursor, source)
+    cursor.execute(_selection(names, kinds, source))
     table = cursor.fetch_arrow_table()
     columns = [
         _number(name, column) if kind in NUMBERS_AS_TEXT else column
-        for name, column, kind in zip(schema.names, table.columns, kinds, strict=True)
+        for name, column, kind in zip(names, table.columns, kinds, strict=True)
     ]
-    return pa.table(columns, names=schema.names)
+    return pa.table(columns, names=names)
+
+
+def _described(cursor: Any, source: str) -> tuple[list[str], list[str]]:
+    """Return the names and PostgreSQL's types of all columns."""
+    cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - the query is the user's own
+    schema = cursor.fetch_arrow_table().schema
+    refuse_duplicates(schema.names)
+    return schema.names, [(field.metadata or {}).get(b"POSTGRESQL:type", b"text").decode() for field in schema]
+
+
+def _selection(names: list[str], kinds: list[str], source: str) -> str:
+    chosen = ", ".join(_selected(name, kind) for name, kind in zip(names, kinds, strict=True))
+    return f"SELECT {chosen} FROM {source}"  # noqa: S608 - the query is the user's own
+
+
+def _whole(cursor: Any, source: str, names: list[str]) -> set[str]:
+    """Find the columns of decimals all of which are written as whole numbers of 64 bits."""
+    if not names:
+        return set()
+    asked = ", ".join(
+        f"coalesce(bool_and({quoted(name)}::numeric::text ~ '^-?[0-9]+$'), true) AND "
+        f"coalesce(max(abs({quoted(name)}::numeric)) FILTER (WHERE {quoted(name)}::numeric::text ~ '^-?[0-9]+$'), 0) "
+        f"<= {LARGEST}"
+        for name in names
+    )
+    cursor.execute(f"SELECT {asked} FROM {source}")  # noqa: S608 - the query is the user's own
+    return {name for name, whole in zip(names, cursor.fetchone(), strict=True) if whole}
+
+
+def _streamed_type(field: pa.Field, numbers: list[str], whole: set[str]) -> pa.DataType:
+    if field.name not in numbers:
+        return field.type
+    return pa.int64() if field.name in whole else pa.float64()
+
+
+def _streamed(name: str, column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Give decimals of a batch, which come as texts, the type of the whole column."""
+    if column.type == kind:
+        return column
+    cells = _number(name, pa.chunked_array([column]))
+    return pa.concat_arrays(cells.cast(kind).chunks) if len(cells) else pa.array([], kind)
 
 
 def _selected(name: str, kind: str) -> str:

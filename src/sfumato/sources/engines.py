@@ -1,9 +1,10 @@
-"""Which engine carries out a recipe, and the table opened in it."""
+"""Which engine looks at a table, and the table opened in it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, 
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, WriteError
-from sfumato.recipe import Recipe
-from sfumato.release.large.keeping import kept_folder
 from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of, duckdb_share
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
 from sfumato.sources.spark_source import SparkSource
+from sfumato.sources.staging import is_stageable, refuse_parquet_options, size_in_memory, stage, stage_batches
+from sfumato.table.formats.base import Option
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
 from sfumato.table.workplace import workplace
-from sfumato.validation import require
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -45,40 +46,21 @@ class Readable(Protocol):
 Data: TypeAlias = "Frame | Readable | str | os.PathLike[str]"
 
 
-class Place(TypedDict, total=False):
-    """What can be said of a place apart from its engine; see `Where`."""
+class Room(TypedDict, total=False):
+    """What an engine may take."""
 
     memory: str | None
     temporary: str | os.PathLike[str] | None
-    out: str | os.PathLike[str] | None
-    replace: bool
-    resume: bool
 
 
-class InMemory(Place, total=False):
-    """A place that a type checker takes for memory, because no other engine is named."""
-
-    engine: Literal["auto", "memory"]
-
-
-class Elsewhere(Place):
-    """A place of which the engine is named."""
-
-    engine: Literal["duckdb", "spark"]
-
-
-class Where(Place, total=False):
-    """Where a release is made, and what that may take; none of it changes the release.
+class Reach(Room, total=False):
+    """Where the rows of a table are looked at, and what that may take; none of it changes what is found.
 
     - `engine`: `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a
       quarter of the budget.
     - `memory`: the budget of the process, such as `"4GB"`; by default half of what is free.
-    - `temporary`: the folder for what does not fit into memory, which holds original values; by default beside
-      `out`.
-    - `out`: the folder to write the release into, which is needed beyond memory.
-    - `replace`: whether an older release there may be replaced.
-    - `resume`: whether a release that is made in segments continues where an earlier call with `resume=True` stopped,
-      and leaves what the next one needs if it fails.
+    - `temporary`: the folder for what does not fit into memory, which holds values of the table; by default that of
+      the system.
     """
 
     engine: EngineName
@@ -86,7 +68,7 @@ class Where(Place, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Which engine makes a release and what that may take; see `Where`."""
+    """Which engine looks at a table and what that may take; see `Reach`."""
 
     engine: str = "auto"
     memory: str | None = None
@@ -94,7 +76,8 @@ class Resources:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        require(self.engine in ENGINES, "anonymize", "engine", f"one of {', '.join(ENGINES)}", self.engine)
+        if self.engine not in ENGINES:
+            raise InvalidParameterError(f"engine must be one of {', '.join(ENGINES)}; got {self.engine!r}.")
         budget_of(self.memory)
 
     @property
@@ -102,8 +85,8 @@ class Resources:
         """How many bytes of memory the process may take."""
         return budget_of(self.memory)
 
-    def chosen(self, data: Data, recipe: Recipe) -> str:
-        """Choose the engine for a table: memory if it fits well, else what reads it piece by piece."""
+    def chosen(self, data: Data, names: Sequence[str] | None = None) -> str:
+        """Choose the engine for some columns of a table: memory if they fit well, else what reads them by pieces."""
         if is_spark(data):
             if self.engine not in {"auto", "spark"}:
                 raise InvalidParameterError('A Spark DataFrame stays in Spark; use engine="spark".')
@@ -112,75 +95,100 @@ class Resources:
             raise InvalidParameterError('engine="spark" needs a Spark DataFrame, such as spark.table("census").')
         if self.engine != "auto":
             return self.engine
-        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
+        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader) or is_relation(data):
             return "duckdb"
         if isinstance(data, str | os.PathLike) and are_parquet(data):
-            size = uncompressed(parquet_files(data), recipe.schema.attributes)
+            size = uncompressed(parquet_files(data), names)
             return "memory" if size <= self.budget // SHARE else "duckdb"
+        if isinstance(data, str | os.PathLike) and is_stageable(data):
+            return "memory" if (size_in_memory(data) or 0) <= self.budget // SHARE else "duckdb"
         return "memory"
 
     @contextmanager
-    def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
-        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end."""
-        with workplace(self._parent(out)) as place:
-            source = self._source(data, recipe, place, out)
+    def opened(
+        self,
+        data: Data,
+        reading: Mapping[str, Option],
+        out: Path | None = None,
+        *,
+        findings: FileFindings | None = None,
+    ) -> Iterator[Source]:
+        """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end.
+
+        Parameters
+        ----------
+        data : the table.
+        reading : the options of `sf.read`, for what is not opened where it is.
+        out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
+        findings : is told what was found out about a text file.
+        """
+        with workplace(self.parent(out)) as place:
+            source = self._source(data, reading, place, out, findings)
             try:
                 yield source
             finally:
                 source.close()
 
-    @contextmanager
-    def kept(self, out: Path) -> Iterator[Path | None]:
-        """Return the folder that lasts until the release is made, if that can be resumed."""
-        if not self.resume:
-            yield None
-            return
-        with kept_folder(self._parent(out), out.resolve().name) as place:
-            yield place
-
-    def _parent(self, out: Path) -> Path:
+    def parent(self, out: Path | None) -> Path:
         """Return the folder for temporary data."""
-        parent = out.parent if self.temporary is None else Path(self.temporary)
+        near = Path(tempfile.gettempdir()) if out is None else out.parent
+        parent = near if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
-        if parent.resolve().is_relative_to(out.resolve()):
+        if out is not None and parent.resolve().is_relative_to(out.resolve()):
             raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
         return parent
 
-    def _source(self, data: Data, recipe: Recipe, place: Path, out: Path) -> DuckDBSource | SparkSource:
+    def _source(
+        self,
+        data: Data,
+        reading: Mapping[str, Option],
+        place: Path,
+        out: Path | None,
+        findings: FileFindings | None,
+    ) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place, out=out.parent)
+            return SparkSource(data, temporary=place, out=None if out is None else out.parent)
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})
-        if isinstance(data, pa.RecordBatchReader):
-            import pyarrow.dataset as ds
-
-            staged = place / "staged"
-            ds.write_dataset(data, staged, format="parquet")
-            return open_parquet(parquet_files(staged), memory=share, temporary=place)
+        if isinstance(data, pa.RecordBatchReader) or is_relation(data):
+            reader = data if isinstance(data, pa.RecordBatchReader) else data.to_arrow_reader()
+            return open_parquet([stage_batches(reader, place)], memory=share, temporary=place)
         if isinstance(data, str | os.PathLike) and are_parquet(data):
+            refuse_parquet_options(reading)
             folder = Path(data) if Path(data).is_dir() else None
             return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
-        table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(frame)[0]
-        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: table})
+        if isinstance(data, str | os.PathLike):
+            staged = stage(data, reading, place, budget=self.budget, findings=findings)
+            if staged is not None:
+                return open_parquet([staged], memory=share, temporary=place)
+            frame = load(data, reading).table
+        return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: to_arrow(frame)[0]})
 
 
-def in_memory(data: Data, recipe: Recipe) -> Any:
+def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
     """Read a table into memory; a dataframe stays what it is."""
     if _is_dataset(data):
         return canonical(data.to_table())
     if isinstance(data, pa.RecordBatchReader):
         return canonical(data.read_all())
+    if is_relation(data):
+        return canonical(data.to_arrow_table())
     if not isinstance(data, str | os.PathLike):
         return data
-    return load(data, recipe.reading).table
+    return load(data, reading).table
 
 
 def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
     """Return whether something is an Arrow dataset, without importing what reads them."""
     return any(kind.__name__ == "Dataset" and kind.__module__.startswith("pyarrow") for kind in type(data).__mro__)
+
+
+def is_relation(data: Any) -> TypeGuard[Any]:
+    """Return whether something is a relation of DuckDB, without importing it."""
+    return type(data).__name__ == "DuckDBPyRelation" and hasattr(data, "to_arrow_reader")
 
 
 def is_spark(data: Any) -> bool:

@@ -1,0 +1,148 @@
+"""Audit a published table wherever it is: in memory, or in an engine that looks at its files piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.progress import Progress, silent
+from sfumato.core.published.table import bucket_column, refuse_unreadable_columns
+from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
+from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
+from sfumato.judging.audit.file_audit import FileAudit
+from sfumato.judging.audit.truth import row_numbers
+from sfumato.judging.evidence import Evidence
+from sfumato.masking.masking import Masking
+from sfumato.models.base import PrivacyModel
+from sfumato.schema.restricting import restricted
+from sfumato.schema.schema import Schema
+from sfumato.sources.base import refuse_reserved
+from sfumato.sources.engines import Data, Reach, Resources, in_memory
+from sfumato.table.formats.base import Option
+from sfumato.table.frames import Frame, to_arrow
+
+BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
+
+
+def audit(
+    published: Data,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    *,
+    original: Frame | None = None,
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    population: Frame | None = None,
+    ignore_suppressed: bool = False,
+    centers: bool = False,
+    perturbed: Sequence[str] = (),
+    **where: Unpack[Reach],
+) -> Audit:
+    """Audit a published table, whichever tool made it.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow), or what is larger than memory: a file, a folder of
+        Parquet files or a pattern such as `"release/public/table/*.parquet"`, an Arrow dataset, a Spark DataFrame.
+    schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
+    models : the promises to judge.
+    original : the original table; if given, every published cell must cover the value it represents.
+    correspondence : for every published row the number of its original row, counted from 0. Without it the
+        audit checks that one exists; an original with flagged cells needs it.
+    population : the people that the records come from, with the same quasi-identifiers, for the models
+        that compare with them.
+    ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
+        they are a group like any other.
+    centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
+        all records of the group, among whose original values they must lie, and cover none of them.
+    perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
+    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
+        with no original.
+    """
+    check_models(models, schema)
+    resources = Resources(**where)
+    people = None if population is None else to_arrow(population)[0]
+    if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
+        refuse_compared(original=original, correspondence=correspondence, centers=centers, perturbed=perturbed)
+        return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
+    evidence = Evidence(
+        to_arrow(in_memory(published, {}))[0],
+        schema,
+        original=None if original is None else to_arrow(original)[0],
+        correspondence=None if correspondence is None else row_numbers(correspondence),
+        centers=centers,
+        masking=Masking(perturbed=_known_columns(perturbed, schema)),
+    )
+    return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
+
+
+def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
+    """Refuse columns that have no role."""
+    for name in names:
+        schema.role(name)
+    return tuple(names)
+
+
+def audit_files(
+    resources: Resources,
+    published: Data,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    *,
+    reading: Mapping[str, Option] | None = None,
+    population: pa.Table | None = None,
+    ignore_suppressed: bool = False,
+    progress: Progress = silent,
+) -> Audit:
+    """Audit a published table in its engine; `reading` are the options of `sf.read`, all others as for `audit`."""
+    check_models(models, schema)
+    _refuse_unserved(schema, models)
+    with resources.opened(published, reading or {}) as source:
+        _refuse_columns(schema, source.names)
+        judged = restricted(schema, sensitive=schema.sensitive)
+        names = (*judged.quasi, *judged.sensitive)
+        source.profile(names, names)
+        return FileAudit(
+            source=source,
+            schema=judged,
+            most=resources.budget // BYTES_PER_COMBINATION,
+            population=population,
+            ignore_suppressed=ignore_suppressed,
+        ).run(models, progress)
+
+
+def refuse_compared(**given: object) -> None:
+    """Refuse what compares with single rows of an original."""
+    for name, value in given.items():
+        if value is not None and value is not False and value != ():
+            raise InvalidParameterError(
+                f"{name} compares with single rows, which is not served beyond memory; leave it out, or use "
+                'engine="memory" (--engine memory).'
+            )
+
+
+def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
+    """Refuse before anything is opened what is not judged in an engine."""
+    if schema.flags:
+        raise UnsupportedModelError(
+            'Flagged cells are not judged beyond memory; drop Schema.flags, or use engine="memory" (--engine memory).'
+        )
+    for model in models:
+        if model.needs_original:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} compares with the original table, which is not served beyond memory; let "
+                'compared_with be "published", or use engine="memory" (--engine memory).'
+            )
+
+
+def _refuse_columns(schema: Schema, names: Sequence[str]) -> None:
+    """Refuse before any row is read a table that misses columns, or has some that are not judged in an engine."""
+    refuse_unreadable_columns(names, schema)
+    refuse_reserved(schema.attributes)
+    if any(bucket_column(names, name) is not None for name in schema.attributes):
+        raise UnsupportedModelError(
+            'Buckets reach across groups and are not judged beyond memory; use engine="memory" (--engine memory).'
+        )

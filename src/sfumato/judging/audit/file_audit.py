@@ -1,0 +1,172 @@
+"""Audit a published table that stays in its engine, in pieces if its groups do not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from sfumato.core.progress import Progress, partly
+from sfumato.core.published.totals import Totals
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
+from sfumato.judging.audit.piece_counts import PieceCounts
+from sfumato.judging.audit.pieces import audit_pieces
+from sfumato.judging.audit.verdict import Verdict
+from sfumato.judging.evidence import Evidence
+from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import Missing
+from sfumato.schema.restricting import restricted
+from sfumato.schema.schema import Schema
+from sfumato.sources.base import WEIGHT, Piece, Source
+
+VALUES = 10  # so many values of one column take the room of one combination that is judged
+FEW = 1000  # combinations that fit anyway
+ROOM = 1.25  # an estimate may be too low by a quarter
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileAudit:
+    """Audits a published table in its engine; its columns must have been profiled.
+
+    Parameters
+    ----------
+    source : the published table.
+    schema : the roles of its columns.
+    most : how many combinations fit into memory.
+    population : the people that the records come from, for models that compare with them.
+    ignore_suppressed : whether rows whose quasi-identifiers are all `*` are suppressed records.
+    """
+
+    source: Source
+    schema: Schema
+    most: int
+    population: pa.Table | None = None
+    ignore_suppressed: bool = False
+
+    def run(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+        """Judge promises, and what the table reaches of all standard models.
+
+        All columns are counted together if their combinations fit. Else, sensitive columns that models read are
+        counted together, and all others one by one.
+        """
+        check_models(models, self.schema)
+        names = (*self.schema.quasi, *self.schema.sensitive)
+        if self.pieces(names) == 1:
+            (counts,) = self.counted(names, (), 1, progress)
+            evidence = _evidence(counts, self.schema)
+            ignored = self.ignore_suppressed
+            return audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+        self._refuse_comparing_groups(models)
+        return self._united(models, progress)
+
+    def pieces(self, names: Sequence[str]) -> int:
+        """Estimate in how many pieces the combinations of some columns fit into memory."""
+        return max(1, -(-int(self.source.estimate(names) * ROOM) // self.most)) if names else 1
+
+    def counted(self, names: Sequence[str], by: Sequence[str], pieces: int, progress: Progress) -> Iterator[pa.Table]:
+        """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
+        for number in range(pieces):
+            tell = partly(progress, number / pieces, (number + 1) / pieces)
+            piece = None if pieces == 1 else Piece(number, pieces, tuple(by))
+            counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
+            if counts.num_rows:
+                yield counts
+
+    @property
+    def _limit(self) -> int:
+        """How many combinations of a piece are tolerated: pieces are never quite even, least of all small ones."""
+        return 2 * self.most + FEW
+
+    def _refuse_comparing_groups(self, models: Sequence[PrivacyModel]) -> None:
+        """Refuse what compares groups with each other, or all of them with a population."""
+        what = next((type(model).__name__ for model in models if model.needs_population), None)
+        if what is None and self.population is not None:
+            what = "A population"
+        if what is None and self.schema.missing is Missing.MATCHES_ALL:
+            what = 'missing="matches-all"'
+        if what is None and self.ignore_suppressed:
+            what = "ignore_suppressed"
+        if what is not None:
+            raise UnsupportedModelError(
+                f"{what} is served only while all groups fit into memory, and these are too many; give more with "
+                "memory= (--memory), or leave it out."
+            )
+
+    def _united(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+        """Look at sets of columns one after the other, and put together what was found of all models."""
+        looks = list(self._looks(models))
+        totals = self.totals()
+        audits: list[Audit] = []
+        verdicts: dict[int, Verdict] = {}
+        for at, look in enumerate(looks):
+            tell = partly(progress, at / len(looks), (at + 1) / len(looks))
+            judged = [models[place] for place in look.places]
+            audits.append(self._audit(look.schema, totals.only(look.schema.sensitive), judged, tell))
+            verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
+        whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
+        found = united_audits(whole, totals, self.schema)
+        return replace(found, verdicts=tuple(verdicts[place] for place in range(len(models))))
+
+    def sets(self, models: Sequence[PrivacyModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
+        """Return the sensitive columns that are counted together: those that models read, and each of the others.
+
+        On fewer quasi-identifiers than all, nobody asks for the others.
+        """
+        read = {name for model in models for name in model.attributes}
+        watched = tuple(name for name in self.schema.sensitive if name in read)
+        whole = scope is None or tuple(scope) == tuple(self.schema.quasi)
+        others: list[tuple[str, ...]] = [(name,) for name in self.schema.sensitive if whole and name not in read]
+        return [watched, *others] if watched or not others else others
+
+    def _looks(self, models: Sequence[PrivacyModel]) -> Iterator[_Look]:
+        """Say which columns are looked at together, and which models are judged on them."""
+        by_scope: dict[tuple[str, ...], list[int]] = {tuple(self.schema.quasi): []}
+        for place, model in enumerate(models):
+            scope = tuple(name for name in self.schema.quasi if not model.scope or name in model.scope)
+            by_scope.setdefault(scope, []).append(place)
+        for scope, places in by_scope.items():
+            first, *rest = self.sets([models[place] for place in places], scope)
+            yield _Look(restricted(self.schema, quasi=scope, sensitive=first), places)
+            for names in rest:
+                yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
+
+    def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+        """Judge what is looked at together, all groups at once if they fit."""
+        names = (*schema.quasi, *schema.sensitive)
+        counted = self.counted(names, schema.quasi, self.pieces(names), progress)
+        return audit_pieces((replace(_evidence(counts, schema), totals=totals) for counts in counted), models)
+
+    def totals(self) -> Totals:
+        """Count the sensitive values of the whole table."""
+        values = {}
+        for name in self.schema.sensitive:
+            counts = self.source.count([name], VALUES * self.most, lambda _: None)
+            values[name] = counts[name], counts[WEIGHT].to_numpy()
+        records = int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
+        return Totals.count(records, values, self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Columns that are looked at together, and the places of the models that are judged on them."""
+
+    schema: Schema
+    places: Sequence[int]
+
+
+def united_audits(audits: Sequence[Audit], totals: Totals, schema: Schema) -> Audit:
+    """Put together what was found of some sensitive columns each; all audits are of the same groups."""
+    first = audits[0]
+    levels = {verdict.model: verdict for audit in audits for verdict in audit.levels}
+    rare = {name: audit.counts.rarest(name) for audit in audits for name in audit.counts.schema.sensitive}
+    return replace(
+        first,
+        levels=tuple(levels[model] for model in standard_models(schema)),
+        counts=PieceCounts(schema, first.sizes, totals, rare),
+    )
+
+
+def _evidence(counts: pa.Table, schema: Schema) -> Evidence:
+    return Evidence(counts.drop_columns([WEIGHT]), schema, weights=counts[WEIGHT].to_numpy())

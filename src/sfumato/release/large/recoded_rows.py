@@ -1,0 +1,232 @@
+"""Later rows that stay in their engine, published by the rules of an earlier release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.catalogue import measure
+from sfumato.core.progress import Progress, partly
+from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.measures import Measured
+from sfumato.recipe import Recipe
+from sfumato.release.large.judging import Ruled, judge_parts
+from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
+from sfumato.release.large.large_run import Limits
+from sfumato.release.large.rules import rule_of
+from sfumato.release.large.served import audited_columns, audited_schema, published_names, refuse_unserved
+from sfumato.release.large.writing import write_statement
+from sfumato.release.readable import readable_schema
+from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
+from sfumato.reporting.folders import PUBLIC, refuse_strangers
+from sfumato.sources.base import WEIGHT, Source, TableProfile, refuse_reserved
+from sfumato.sources.counting import count_fitting
+from sfumato.table.atomic import atomic_folder
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LargeRecodedRows(LargeRelease):
+    """Later rows that an engine published with the rules of an earlier release.
+
+    `unknown` counts the rows left out because the recoding does not know one of their values, `broken` those whose
+    groups would have broken a model.
+    """
+
+    unknown: int
+    broken: int
+
+    def __repr__(self) -> str:
+        refused = f"refused: {self.unknown:,} rows with an unknown value, {self.broken:,} in groups that break a model"
+        return f"{super().__repr__()}\n{refused}"
+
+
+def recode_large(
+    recoding: Recoding,
+    source: Source,
+    out: Path,
+    *,
+    memory: int,
+    replace_older: bool,
+    report: bool,
+    progress: Progress,
+) -> LargeRecodedRows:
+    """Publish later rows that stay in their engine; see `sf.recode`.
+
+    Parameters
+    ----------
+    recoding : the rules of an earlier release.
+    source : the rows.
+    out : the folder to make; nothing is there before the audit holds.
+    memory : how many bytes the process may take.
+    replace_older : whether an older release there may be replaced.
+    report : whether to write the internal report.
+    progress : is told the share of the work that is done.
+    """
+    left_out = _refuse(recoding, source)
+    if replace_older:
+        refuse_strangers(out)
+    progress(0.0, "reading")
+    laid = _Laid.of(recoding, source, Limits.of(memory).combinations)
+    found = laid.ruled(laid.kept())
+    with atomic_folder(out, replace=replace_older) as made:
+        tell = partly(progress, 0.2, 0.75)
+        source.write(found.rule, made / PUBLIC / TABLE, lambda done: tell(done, "writing"))
+        written = source.written(made / PUBLIC / TABLE)
+        tell = partly(progress, 0.75, 0.97)
+        judged = judge_parts(laid.recipe, source, written, found, most=Limits.of(memory).groups, progress=tell)
+        published, known = judged.audit.records, laid.records(laid.known)
+        lost = Measured.of(judged.evidence.table, laid.rows - published, judged.evidence.groups.histograms)
+        release = LargeRecodedRows(
+            folder=out,
+            audit=judged.audit,
+            measures=measure(lost),
+            recipe=laid.recipe,
+            passage=Passage(
+                engine=source.engine,
+                way="counted",
+                reason="values are looked up among their combinations",
+                combinations=laid.cases.num_rows,
+                memory=memory,
+                spilled=source.spilled,
+            ),
+            rows=laid.rows,
+            suppressed=laid.rows - published,
+            left_out=left_out,
+            recoding=recoding,
+            unknown=laid.rows - known,
+            broken=known - published,
+        )
+        write_statement(made, release, judged, written, report=report, progress=progress)
+        progress(1.0, "")
+    return release
+
+
+def _refuse(recoding: Recoding, source: Source) -> tuple[str, ...]:
+    """Refuse what is not served before any row is read; return the columns without a role."""
+    refuse_unserved(recoding.recipe)
+    refuse_reserved(recoding.recipe.schema.attributes)
+    return recoding.recipe.schema.check_columns(source.names)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Laid:
+    """Counted combinations of later rows, and how the recoding publishes each that it knows.
+
+    `recipe` says how published rows are read, `names` are their columns, and `rows` counts all rows.
+    """
+
+    recipe: Recipe
+    cases: pa.Table
+    known: Flags
+    publication: Publication
+    names: tuple[str, ...]
+    rows: int
+
+    @classmethod
+    def of(cls, recoding: Recoding, source: Source, most: int) -> _Laid:
+        """Count the combinations, and look each up."""
+        recipe = recoding.recipe
+        names, columns = published_names(recipe.schema, source.names), audited_columns(recipe)
+        profile = source.profile(names, columns)
+        _refuse_stars(profile, recipe)
+        cases = count_fitting(source, columns, most)
+        _refuse_other_types(recoding, cases)
+        recoded = {name: recoding.recode(name, cases[name]) for name in recoding.columns}
+        known = np.logical_and.reduce([column.known for column in recoded.values()])
+        if not known.any():
+            raise InfeasibleError(
+                f"The recoding does not know a value in each of these {profile.rows:,} rows; make a separate release."
+            )
+        told = {name: RecodedColumn(column.texts, column.numbers[known]) for name, column in recoded.items()}
+        schema = readable_schema(recoding, cases.filter(pa.array(known)), told)
+        return cls(
+            recipe=replace(
+                recipe,
+                schema=schema,
+                input_rows=profile.rows,
+                input_sha256=None,
+                input_digest=profile.digest,
+                input_file=None,
+                input_date=None,
+            ),
+            cases=cases,
+            known=known,
+            publication=_published(recoding, recoded, known),
+            names=names,
+            rows=profile.rows,
+        )
+
+    def records(self, chosen: Flags) -> int:
+        """Count the records of some combinations."""
+        return int(self.cases[WEIGHT].to_numpy()[chosen].sum())
+
+    def kept(self) -> Flags:
+        """Leave out combinations in groups that break a model until none does."""
+        found, alive = self.ruled(self.known), self.known.copy()
+        group = np.zeros(len(alive), dtype=np.int64)
+        group[self.known] = found.group
+        weights = self.cases[WEIGHT].to_numpy()
+        while alive.any():
+            shown = found.rule.shown.take(pa.array(group[alive]))
+            rest = self.cases.drop_columns([WEIGHT, *shown.column_names]).filter(pa.array(alive))
+            for name in rest.column_names:
+                shown = shown.append_column(name, rest[name])
+            evidence = Evidence(shown, audited_schema(self.recipe), weights=weights[alive])
+            audit = audit_evidence(evidence, self.recipe.models)
+            broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]
+            if not broken:
+                return alive
+            alive[np.flatnonzero(alive)[np.concatenate(broken)]] = False
+        raise InfeasibleError(
+            f"All {self.records(self.known):,} rows that the recoding knows are in groups that break a model; "
+            "collect more rows and recode them together."
+        )
+
+    def ruled(self, alive: Flags) -> Ruled:
+        """Say how every row is published if only some combinations are; of these, only known ones can be compared."""
+        group = np.where(alive, self.publication.group, NOT_PUBLISHED).astype(np.int32)
+        rule, numbers = rule_of(
+            replace(self.publication, group=group), self.cases, self.recipe.schema.quasi, self.names
+        )
+        return Ruled(combinations=self.cases.filter(pa.array(self.known)), group=numbers[self.known], rule=rule)
+
+
+def _published(recoding: Recoding, recoded: Mapping[str, RecodedColumn], known: Flags) -> Publication:
+    """Say how every combination is published that the recoding knows."""
+    labels = {
+        name: Recoded(
+            [label_of(text, exact=recoding.columns[name].exact) for text in column.texts],
+            np.where(known, column.numbers, 0).astype(np.int32),
+        )
+        for name, column in recoded.items()
+    }
+    return publish_groups(np.arange(len(known), dtype=np.int32), labels)
+
+
+def _refuse_stars(profile: TableProfile, recipe: Recipe) -> None:
+    for column in profile.columns:
+        if column.stars and column.name in recipe.schema.sensitive:
+            raise SchemaError(
+                f"Cells of column {column.name!r} are '*', which means suppressed; replace or clear them."
+            )
+
+
+def _refuse_other_types(recoding: Recoding, cases: pa.Table) -> None:
+    """Refuse columns whose values are of another kind than those of the release: an engine does not rewrite them."""
+    for name, rules in recoding.columns.items():
+        if not rules.starred and family(cases[name].type) != family(rules.type):
+            raise SchemaError(
+                f"Column {name!r} holds values of another type than in the earlier release; convert it, or use "
+                'engine="memory" (--engine memory).'
+            )

@@ -1,0 +1,21 @@
+"""A schema of some columns alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sfumato.schema.schema import Schema
+
+COLUMNS = ("hierarchies", "scales", "orders")
+
+
+def restricted(
+    schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
+) -> Schema:
+    """Describe the quasi-identifiers, or some of them, and some other columns alone."""
+    quasi = schema.quasi if quasi is None else quasi
+    known = {*quasi, *sensitive, *insensitive}
+    kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
+    return replace(schema, identifier=(), quasi=quasi, sensitive=sensitive, insensitive=insensitive, **kept)

@@ -1,0 +1,117 @@
+"""What engines do not read by our rules, written as Parquet first: text files, and tables of databases."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.table.formats.base import Option
+from sfumato.table.formats.csv_batches import CsvBatches
+from sfumato.table.formats.database import existing_file, stream_database
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.known import FORMATS, format_of, is_url
+from sfumato.table.formats.parquet import write_batches
+from sfumato.table.read import given_options, refuse_unreadable
+
+STREAMED = ("duckdb", "postgresql")  # databases that hand out a table in batches
+PACKED = 5  # a packed text is about so many times smaller
+TEXTS = 4  # the different texts of a file may take one in so many parts of the budget
+
+
+def size_in_memory(given: str | os.PathLike[str]) -> int | None:
+    """Estimate how many bytes a table takes that can be written as Parquet in batches; None if nobody can tell."""
+    form = format_of(given, ReadError)
+    if form.name == "csv":
+        size = Path(given).stat().st_size if Path(given).is_file() else 0
+        return size * PACKED if Path(given).suffix.lower() == ".gz" else size
+    return existing_file(str(given)).stat().st_size if form.name == "duckdb" else None
+
+
+def stage(
+    given: str | os.PathLike[str],
+    reading: Mapping[str, Option],
+    place: Path,
+    *,
+    budget: int,
+    findings: FileFindings | None = None,
+) -> Path | None:
+    """Write a text file, or a table of a database, as a Parquet file; None if it is none of these.
+
+    Parameters
+    ----------
+    given : the file, or the URL of the database.
+    reading : the options of `sf.read`.
+    place : the folder for temporary data.
+    budget : how many bytes of memory the process may take.
+    findings : is told what was found out about a text file.
+    """
+    form = format_of(given, ReadError)
+    if form.name not in {"csv", *STREAMED}:
+        return None
+    staged = place / "staged"
+    staged.mkdir(mode=0o700)
+    with _room():
+        if form.name == "csv":
+            refuse_unreadable(Path(given))
+            options: Any = given_options(form, reading)
+            told = FileFindings() if findings is None else findings
+            return CsvBatches(
+                path=Path(given), place=staged, options=options, most=budget // TEXTS, findings=told
+            ).write()
+        options = given_options(form, {**reading, "column_types": None})
+        _refuse_retyping(reading, "a database")
+        target = staged / "table.parquet"
+        stream_database(str(given), target, **options, memory=budget // 2)
+        return target
+
+
+def stage_batches(reader: pa.RecordBatchReader, place: Path) -> Path:
+    """Write what can be read only once as a Parquet file."""
+    target = place / "staged.parquet"
+    with _room():
+        write_batches(reader, target)
+    return target
+
+
+def refuse_parquet_options(reading: Mapping[str, Option]) -> None:
+    """Refuse options that change what Parquet files hold."""
+    _refuse_retyping(reading, "Parquet files")
+
+
+def _refuse_retyping(reading: Mapping[str, Option], what: str) -> None:
+    if reading.get("column_types"):
+        raise InvalidParameterError(
+            f"column_types is not served for {what} beyond memory; give columns their types there, or use "
+            'engine="memory" (--engine memory).'
+        )
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say that a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise WriteError(
+            "The temporary folder is full; give one with more space by temporary= (--temporary)."
+        ) from None
+
+
+def is_stageable(given: object) -> bool:
+    """Return whether something names a text file or a table of a database that hands it out in batches."""
+    if not isinstance(given, str | os.PathLike):
+        return False
+    known = FORMATS.built_in
+    name = str(given).lower()
+    if is_url(given):
+        return name.partition("://")[0] in {scheme for each in STREAMED for scheme in known[each].schemes}
+    return name.endswith(known["csv"].suffixes)

@@ -1,0 +1,262 @@
+"""Text files larger than memory, as Parquet files of the table that `read_csv` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.exceptions import ReadError
+from sfumato.table.columns import refuse_duplicates
+from sfumato.table.formats.base import Option
+from sfumato.table.formats.cells import trimmed, without_last_lines
+from sfumato.table.formats.column_types import by_conventions, parser, typed_column
+from sfumato.table.formats.conventions import Conventions, refuse_absent
+from sfumato.table.formats.detecting import detect, tell
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.inference import MISSING, Parse, cast_or_none, present, typed
+from sfumato.table.formats.text_file import TextFile, cells_below, header_of
+from sfumato.table.formats.utf8_files import Utf8File, utf8_file
+from sfumato.table.limits import LONGEST_LINE
+from sfumato.table.values import coded
+
+BATCH = 1 << 22
+HEAD = 1 << 20  # bytes that tell the header and the separator
+TAIL = 1 << 16
+TEXT = "text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsvBatches:
+    """Reads a text file in batches; types are those of whole columns, so its texts are written first.
+
+    Parameters
+    ----------
+    path : the file; a name that ends in .gz is unpacked.
+    place : an empty folder for texts and typed parts.
+    options : those of `sf.read`.
+    most : how many bytes the different texts of all columns may take in memory.
+    batch : how many bytes are read at once.
+    findings : is told what was found out.
+    """
+
+    path: Path
+    place: Path
+    options: Mapping[str, Option]
+    most: int
+    batch: int = BATCH
+    findings: FileFindings = field(default_factory=FileFindings)
+
+    def write(self) -> Path:
+        """Write the table as Parquet, and return its file."""
+        if self.options.get("as_text"):
+            raise ReadError("as_text is not served beyond memory; say of columns that they are text by column_types.")
+        given = Conventions(**{name: self.options[name] for name in CONVENTIONS if name in self.options})  # type: ignore[arg-type]  # checked there
+        known = self._texts(given)
+        found = detect({name: present(values, self._missing) for name, values in known.items()}, given)
+        tell(found, given, self.findings)
+        columns = {name: _Typed.of(name, known.get(name), self._missing, found.conventions) for name in self._names()}
+        target = self.place / "table.parquet"
+        with pq.ParquetFile(self.place / "texts.parquet") as texts:
+            schema = pa.schema({name: column.type for name, column in columns.items()})
+            with pq.ParquetWriter(target, schema) as writer:
+                for at in range(texts.num_row_groups):
+                    group = texts.read_row_group(at)
+                    cells = [columns[name].read(group[name]) for name in schema.names]
+                    writer.write_table(pa.table(cells, schema=schema))
+        (self.place / "texts.parquet").unlink()
+        return target
+
+    @property
+    def _missing(self) -> tuple[str, ...]:
+        given: Any = self.options.get("missing", MISSING)
+        return tuple(given)
+
+    def _names(self) -> list[str]:
+        return list(pq.read_schema(self.place / "texts.parquet").names)
+
+    def _texts(self, given: Conventions) -> dict[str, pa.Array]:
+        """Write all cells as texts, and return the different ones of every column whose type they decide."""
+        text, source, start, end = self._opened()
+        names, below = header_of(source)
+        if not trimmed(source.data[:below], source.separator)[1]:
+            raise ReadError(
+                f"The header of {self.path} has a quotation mark that is not closed at the end of its cell."
+            )
+        refuse_duplicates(name for name in names if name)
+        refuse_absent(given.column_types, [name for name in names if name])
+        kept = {name: place for place, name in enumerate(names) if name}
+        decided = {name: _Different() for name in kept if given.column_types.get(name) != TEXT}
+        schema = pa.schema(dict.fromkeys(kept, pa.dictionary(pa.int32(), pa.string())))
+        line = source.skipped + source.data[:below].count(b"\n")
+        with pq.ParquetWriter(self.place / "texts.parquet", schema) as writer:
+            for block in _blocks(text.path, start + below, end, self.batch):
+                columns = cells_below(replace(source, data=block), len(names), self._missing, line)
+                line += block.count(b"\n")
+                self._refuse_unnamed(names, columns)
+                cells = {name: coded(columns[place]) for name, place in kept.items()}
+                for name, different in decided.items():
+                    different.add(cells[name][0])
+                self._refuse_too_many(decided)
+                coded_again = [pa.DictionaryArray.from_arrays(codes, values) for values, codes in cells.values()]
+                writer.write_table(pa.table(coded_again, schema=schema))
+        return {name: different.values() for name, different in decided.items()}
+
+    def _opened(self) -> tuple[Utf8File, TextFile, int, int]:
+        """Find the header, where its line begins, and where the records end."""
+        encoding: Any = self.options.get("encoding")
+        text = utf8_file(self.path, encoding, self.place)
+        self.findings.options["encoding"] = text.encoding
+        self.findings.remarks += text.remarks
+        skip_rows: Any = self.options.get("skip_rows", 0)
+        skip_last: Any = self.options.get("skip_last", 0)
+        end = _end(text.path, skip_last)
+        with text.path.open("rb") as file:
+            file.seek(text.start)
+            head = file.read(max(0, min(end - text.start, max(HEAD, self.batch))))
+        separator: Any = self.options.get("separator") or ("\t" if ".tsv" in self.path.name.lower() else None)
+        source = TextFile(path=self.path, data=head).below(separator, skip_rows, 0)
+        self.findings.options["separator"] = source.separator
+        return text, source, text.start + len(head) - len(source.data), end
+
+    def _refuse_unnamed(self, names: list[str], columns: list[pa.ChunkedArray]) -> None:
+        for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
+            if not name and column.null_count < len(column):
+                raise ReadError(f"Column {place} of {self.path} has no name; name it or drop it from the file.")
+
+    def _refuse_too_many(self, decided: Mapping[str, _Different]) -> None:
+        if sum(each.size for each in decided.values()) <= self.most:
+            return
+        if sum(len(each.values()) and each.size for each in decided.values()) > self.most:
+            name = max(decided, key=lambda each: decided[each].size)
+            raise ReadError(
+                f"Column {name!r} of {self.path} has too many different texts to tell its type within memory; say that "
+                f"it is text with column_types={{{name!r}: 'text'}} (--column-type {name}=text), or give more with "
+                "memory= (--memory)."
+            )
+
+
+CONVENTIONS = ("decimal", "thousands", "date_format", "column_types")
+
+
+@dataclass
+class _Different:
+    """The different texts of a column, in order of first occurrence."""
+
+    known: list[pa.Array] = field(default_factory=list)
+
+    def add(self, values: pa.Array) -> None:
+        """Add texts; they are compared with the others when they are about as many."""
+        self.known.append(values)
+        if sum(map(len, self.known[1:])) > len(self.known[0]):
+            self.values()
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+        return sum(each.nbytes for each in self.known)
+
+    def values(self) -> pa.Array:
+        """Return each of them once."""
+        self.known = [pa.concat_arrays([pa.array([], pa.string()), *self.known]).unique()]
+        return self.known[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Typed:
+    """How the texts of a column are read: by the type that all of them have.
+
+    `parse` reads the texts of a batch; where these alone seem to have another type, `known` and `values` tell.
+    """
+
+    type: pa.DataType
+    missing: tuple[str, ...]
+    parse: Parse | None = None
+    known: pa.Array | None = None
+    values: pa.ChunkedArray | None = None
+
+    @classmethod
+    def of(cls, name: str, known: pa.Array | None, missing: tuple[str, ...], conventions: Conventions) -> _Typed:
+        """Decide the type of a column; its texts are not known if it is said to be text."""
+        if known is None:
+            return cls(type=pa.string(), missing=missing)
+        codes = pa.array(np.arange(len(known)), pa.int32())
+        try:
+            values = typed_column(name, known, codes, missing, conventions)
+        except ReadError:
+            said = conventions.column_types[name]
+            raise ReadError(
+                f"Column {name!r} has cells that are not of the type {said!r}; correct or empty them, or read it as "
+                f"text with column_types={{{name!r}: 'text'}} (--column-type {name}=text)."
+            ) from None
+        if pa.types.is_string(values.type):
+            return cls(type=values.type, missing=missing)
+        told = conventions.column_types.get(name)
+        parse = partial(by_conventions, conventions=conventions) if told is None else parser(told, conventions)
+        return cls(type=values.type, missing=missing, parse=parse, known=known, values=values)
+
+    def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Read some cells of the column."""
+        distinct, codes = coded(column)
+        if self.parse is None or self.known is None or self.values is None:
+            return typed(distinct, codes, self.missing, lambda _: None)
+        cells = typed(distinct, codes, self.missing, self.parse)
+        if cells.type == self.type:
+            return cells
+        if not pa.types.is_string(cells.type):
+            cast = cast_or_none(cells, self.type)
+            if cast is not None:
+                return cast
+        places = pc.index_in(distinct, value_set=self.known)
+        return pa.chunked_array([self.values.take(places).combine_chunks().take(codes)], self.type)
+
+
+def _end(path: Path, skip_last: int) -> int:
+    """Find where the last lines begin that are no records."""
+    size = path.stat().st_size
+    most = TAIL
+    while skip_last:
+        with path.open("rb") as file:
+            file.seek(max(0, size - most))
+            tail = file.read()
+        left = without_last_lines(tail, skip_last)
+        if left.strip() or most >= size:
+            return size - len(tail) + len(left)
+        most *= 2
+    return size
+
+
+def _blocks(path: Path, start: int, end: int, size: int) -> Iterator[bytes]:
+    """Yield whole records; a line break inside of quotes ends none."""
+    with path.open("rb") as file:
+        file.seek(start)
+        rest, left = b"", end - start
+        while left > 0:
+            some = file.read(min(size, left))
+            left -= len(some) or left
+            rest += some
+            cut = len(rest) if left <= 0 else _last_record(rest)
+            if cut:
+                yield rest[:cut]
+                rest = rest[cut:]
+            elif len(rest) > size + LONGEST_LINE:
+                raise ReadError(
+                    f"{path} has a record of more than {LONGEST_LINE:,} bytes; end every record with a line break, and "
+                    "close every quotation mark, or write it as Parquet."
+                )
+
+
+def _last_record(data: bytes) -> int:
+    """Find where the last whole record ends."""
+    mark = b"\n" if b"\n" in data else b"\r"
+    end = data.rfind(mark, 0, -1) + 1  # the last byte may be the first of two
+    while end and data.count(b'"', 0, end) % 2:
+        end = data.rfind(mark, 0, end - 1) + 1
+    return end

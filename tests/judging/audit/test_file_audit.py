@@ -1,0 +1,162 @@
+"""A published table is judged in its engine as it is in memory, also where its groups do not fit at once."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from counted_rows import MODELS_ASKED, published_tables, schema_of
+from drawn_examples import examples
+from sfumato.core.progress import silent
+from sfumato.exceptions import InvalidParameterError, SfumatoError, UnsupportedModelError
+from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.file_audit import FileAudit
+from sfumato.schema.missing import Missing
+from sfumato.sources.duckdb_source import DuckDBSource
+
+ALONE = [model for model in MODELS_ASKED if not model.needs_population]
+SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+TABLE = pa.table({"age": ["20-29"] * 3 + ["30-39"] * 2, "disease": ["flu", "cold", "flu", "cold", "cold"]})
+
+
+def in_pieces(table: pa.Table, schema: sf.Schema, models, most: int) -> Audit:
+    """Audit a table of which so few combinations fit into memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = DuckDBSource("shown", memory=10**8, temporary=Path(folder), tables={"shown": table})
+        names = (*schema.quasi, *schema.sensitive)
+        source.profile(names, names)
+        try:
+            return FileAudit(source=source, schema=schema, most=most).run(models, silent)
+        finally:
+            source.close()
+
+
+def told(audit: Audit) -> object:
+    return audit.to_dict(), repr(audit), sorted(audit.sizes.tolist()), audit.records_below(3)
+
+
+@examples(60)
+@given(published_tables(buckets=False), st.lists(st.sampled_from(ALONE), max_size=4), st.sampled_from([4, 6, 10, 100]))
+def test_levels_are_those_of_memory_however_few_groups_fit(table, models, most):
+    schema = schema_of(Missing.OWN_VALUE)
+    assert told(in_pieces(table, schema, models, most)) == told(sf.audit(table, schema, models))
+
+
+@examples(25)
+@given(published_tables(buckets=False), st.sampled_from(Missing), st.lists(st.sampled_from(ALONE), max_size=3))
+def test_files_are_judged_as_the_table_in_them(table, missing, models):
+    schema = schema_of(missing)
+    expected = sf.audit(table, schema, models)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in range(2):
+            pq.write_table(
+                table.slice(part * (table.num_rows // 2), None if part else table.num_rows // 2),
+                f"{folder}/{part}.parquet",
+            )
+        for data in (f"{folder}/*.parquet", folder):
+            assert told(sf.audit(data, schema, models, engine="duckdb", memory="100MB")) == told(expected)
+        assert told(sf.audit(f"{folder}/*.parquet", schema, models)) == told(expected)
+        scanned = ds.dataset(folder)
+        assert told(sf.audit(scanned, schema, models, memory="100MB", temporary=folder)) == told(expected)
+        assert sorted(path.name for path in Path(folder).iterdir()) == ["0.parquet", "1.parquet"]
+
+
+def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():
+    table = pa.table(
+        {"age": ["20-29"] * 2 + ["30-39"] * 2, "disease": ["flu", None, "flu", "cold"], "pay": ["1", "*", "2", "3"]}
+    )
+    schema = sf.Schema(quasi=["age"], sensitive=["disease", "pay"])
+    models = [sf.DistinctLDiversity(l=2, sensitive="disease")]
+    found = in_pieces(table, schema, models, most=2)
+    assert told(found) == told(sf.audit(table, schema, models))
+    assert not found.holds
+
+
+def test_models_of_some_columns_are_judged_on_these_and_levels_keep_their_order():
+    ages, jobs = [str(20 + at % 4) for at in range(16)], ["clerk", "diver"] * 8
+    table = pa.table({"age": ages, "job": jobs, "disease": ["flu", "cold"] * 8, "pay": [str(at) for at in range(16)]})
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease", "pay"])
+    models = [
+        sf.KAnonymity(k=8, quasi=["job"]),
+        sf.DistinctLDiversity(l=3, sensitive="pay"),
+        sf.XYAnonymity(k=1, y="disease", x=["age"]),
+        sf.KAnonymity(k=4),
+    ]
+    assert told(in_pieces(table, schema, models, most=4)) == told(sf.audit(table, schema, models))
+
+
+def test_suppressed_records_are_set_aside_and_a_population_is_counted_while_groups_fit(tmp_path):
+    table = pa.concat_tables([TABLE, pa.table({"age": ["*"], "disease": ["flu"]})])
+    pq.write_table(table, tmp_path / "t.parquet")
+    people = pa.table({"age": [21, 22, 23, 24, 31, 32, 33, 80]})
+    models = [sf.KMap(k=3), sf.KAnonymity(k=2)]
+    for extra in ({"ignore_suppressed": True}, {"population": people}):
+        expected = sf.audit(table, SCHEMA, models if "population" in extra else models[1:], **extra)
+        found = sf.audit(
+            tmp_path / "t.parquet", SCHEMA, models if "population" in extra else models[1:], engine="duckdb", **extra
+        )
+        assert told(found) == told(expected)
+        assert found.set_aside == expected.set_aside
+
+
+@pytest.mark.parametrize(
+    ("fields", "models", "named"),
+    [
+        ({"population": pa.table({"age": [20]})}, [], "A population"),
+        ({}, [sf.KMap(k=2)], "KMap"),
+        ({"ignore_suppressed": True}, [], "ignore_suppressed"),
+    ],
+)
+def test_what_compares_groups_is_refused_where_they_do_not_fit(fields, models, named, tmp_path):
+    source = DuckDBSource("shown", memory=10**8, temporary=tmp_path, tables={"shown": TABLE})
+    source.profile(["age", "disease"], ["age"])
+    with pytest.raises(UnsupportedModelError, match=named):
+        FileAudit(source=source, schema=SCHEMA, most=1, **fields).run(models, silent)
+
+
+def test_missing_cells_that_match_all_are_refused_where_groups_do_not_fit():
+    with pytest.raises(UnsupportedModelError, match="matches-all"):
+        in_pieces(TABLE, sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all"), [], most=1)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"original": TABLE},
+        {"correspondence": [0, 1]},
+        {"centers": True},
+        {"perturbed": ["age"]},
+    ],
+)
+def test_comparing_single_rows_is_refused_before_anything_is_opened(given):
+    with pytest.raises(InvalidParameterError, match=f"{next(iter(given))} compares with single rows"):
+        sf.audit("nowhere.parquet", SCHEMA, engine="duckdb", **given)
+
+
+@pytest.mark.parametrize(
+    ("columns", "schema", "models"),
+    [
+        ({"_bucket_disease": [0, 0, 0, 1, 1]}, SCHEMA, []),
+        ({}, sf.Schema(quasi=["age"], sensitive=["disease"], flags={"disease": "flag"}), []),
+        ({}, SCHEMA, [sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")]),
+        ({"_records": [1] * 5}, sf.Schema(quasi=["age", "_records"]), []),
+        ({}, sf.Schema(quasi=["age"], identifier=["disease"]), []),
+        ({}, sf.Schema(quasi=["agee"]), []),
+    ],
+)
+def test_tables_that_are_not_served_are_refused_before_any_row_is_read(columns, schema, models, tmp_path, monkeypatch):
+    table = TABLE
+    for name, cells in columns.items():
+        table = table.append_column(name, pa.array(cells))
+    pq.write_table(table, tmp_path / "t.parquet")
+    monkeypatch.setattr(DuckDBSource, "profile", lambda *_: pytest.fail("rows were read"))
+    with pytest.raises(SfumatoError):
+        sf.audit(tmp_path / "t.parquet", schema, models, engine="duckdb")

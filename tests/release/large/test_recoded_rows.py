@@ -1,0 +1,128 @@
+"""Later rows that stay in an engine are published as they are in memory."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.drawn_examples import examples
+from tests.strategies import described_tables
+
+import sfumato as sf
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, SfumatoError, UnsupportedModelError
+from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato.table.columns import undecorated
+
+PROMISES = [
+    (sf.KAnonymity(k=2),),
+    (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="disease")),
+]
+ALGORITHMS = [sf.Optimal(), sf.Datafly(), sf.TopDownSpecialization()]
+
+
+def rows_of(release: sf.LargeRelease) -> pa.Table:
+    return pa.concat_tables([pq.read_table(path) for path in release.paths])
+
+
+def released(table: pa.Table, schema: sf.Schema, models, algorithm) -> sf.Release | None:
+    try:
+        return sf.anonymize(table, schema, models, algorithm, max_suppressed=1.0, seed=1)
+    except SfumatoError:
+        return None
+
+
+def by_duckdb(data: object, recoding: sf.release.Recoding, folder: Path) -> sf.release.LargeRecodedRows:
+    return sf.recode(data, recoding, engine="duckdb", memory="100MB", out=folder / "later")
+
+
+def without_way(audit: sf.Audit) -> dict[str, object]:
+    """Leave out how the rows were compared: in memory row by row, in an engine by the rule."""
+    told = audit.to_dict()
+    return {**told, "truth": {name: told["truth"][name] for name in ("holds", "suppressed")}}
+
+
+@given(
+    described_tables(least_rows=6, most_rows=40),
+    st.sampled_from(PROMISES),
+    st.sampled_from(ALGORITHMS),
+    st.floats(0.2, 0.8),
+)
+@examples(20)
+def test_rows_and_figures_are_those_of_memory(drawn, models, algorithm, share):
+    table, schema = drawn
+    first = max(2, int(table.num_rows * share))
+    earlier = released(table.slice(0, first), schema, models, algorithm)
+    assume(earlier is not None and earlier.recoding is not None)
+    later = table.slice(first)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            expected = sf.recode(later, earlier.recoding)
+        except InfeasibleError as error:
+            with pytest.raises(InfeasibleError, match=str(error)[:20]):
+                by_duckdb(later, earlier.recoding, folder)
+            assert not any(folder.iterdir())
+            return
+        except SchemaError:
+            with pytest.raises(SchemaError):
+                by_duckdb(later, earlier.recoding, folder)
+            return
+        found = by_duckdb(later, earlier.recoding, folder)
+        assert rows_of(found).equals(undecorated(expected.published))
+        assert (found.unknown, found.broken, found.suppressed) == (
+            expected.unknown,
+            expected.broken,
+            expected.suppressed,
+        )
+        assert without_way(found.audit) == without_way(expected.audit)
+        assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+        assert found.recipe.to_dict()["attributes"] == expected.recipe.to_dict()["attributes"]
+        assert "rows with an unknown value" in repr(found)
+
+
+@pytest.fixture
+def january() -> sf.Release:
+    table = sf.samples.generate(300, seed=5).select(["age", "zip", "disease"])
+    schema = sf.Schema(quasi=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(10, 20)})
+    return sf.anonymize(table, schema, [sf.KAnonymity(k=5)], sf.Optimal(), max_suppressed=0.1, seed=1)
+
+
+def test_files_are_recoded_and_written(january, tmp_path):
+    february = sf.samples.generate(400, seed=6)
+    sf.write(february, tmp_path / "february.csv")
+    pq.write_table(february, tmp_path / "february.parquet")
+    expected = sf.recode(february, january.recoding)
+    for name in ("february.csv", "february.parquet"):
+        found = sf.recode(
+            tmp_path / name, january.recoding, engine="duckdb", memory="100MB", out=tmp_path / "out", replace=True
+        )
+        assert rows_of(found).equals(undecorated(expected.published))
+        assert found.left_out == expected.left_out
+        assert sf.release.Recoding.read(tmp_path / "out" / "internal" / "recoding.toml").columns
+    with pytest.raises(InvalidParameterError, match="out="):
+        sf.recode(february, january.recoding, engine="duckdb")
+    written = sf.recode(tmp_path / "february.parquet", january.recoding, out=tmp_path / "in_memory")
+    assert isinstance(written, sf.release.RecodedRows)
+    assert (tmp_path / "in_memory" / "public").is_dir()
+
+
+def test_columns_of_another_type_are_refused(january, tmp_path):
+    table = sf.samples.generate(50, seed=6)
+    ages = pa.array([f"{age} years" for age in table["age"].to_pylist()])
+    texts = table.set_column(table.column_names.index("age"), "age", ages)
+    with pytest.raises(SchemaError, match="another type than in the earlier release"):
+        by_duckdb(texts, january.recoding, tmp_path)
+
+
+def test_what_is_not_served_is_refused_before_any_row_is_read(january, tmp_path, monkeypatch):
+    monkeypatch.setattr(DuckDBSource, "profile", lambda *_: pytest.fail("rows were read"))
+    model = sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")
+    recoding = replace(january.recoding, recipe=replace(january.recoding.recipe, models=(model,)))
+    with pytest.raises(UnsupportedModelError, match="compares with the original"):
+        by_duckdb(sf.samples.generate(50, seed=6), recoding, tmp_path)
