@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sfumato.release.large.engines import Resources
 from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
@@ -24,6 +23,7 @@ from sfumato.release.large.large_run import Limits
 from sfumato.release.large.leveled_counts import LeveledCounts
 from sfumato.release.large.running import carry_out_large
 from sfumato.sources.base import LookUp
+from sfumato.sources.engines import Resources
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import to_arrow
 
@@ -48,7 +48,7 @@ def by_levels(recipe: Recipe, data: object, folder: Path, most: int) -> sf.Large
     limits = Limits(combinations=0, groups=10_000, segment_rows=1)
     with (
         pytest.MonkeyPatch.context() as patch,
-        Resources(engine="duckdb", memory="100MB").opened(data, recipe, folder / "release") as source,
+        Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source,
     ):
         patch.setattr(LeveledCounts, "most", most)
         return carry_out_large(
@@ -183,7 +183,7 @@ def test_levels_that_do_not_fit_are_refused(tmp_path):
 )
 def test_what_looks_at_more_than_levels_is_refused(tmp_path, algorithm):
     with (
-        Resources(engine="duckdb", memory="100MB").opened(census(), RECIPE, tmp_path / "release") as source,
+        Resources(engine="duckdb", memory="100MB").opened(census(), RECIPE.reading, tmp_path / "release") as source,
         pytest.raises(InfeasibleError, match="too many for memory"),
     ):
         carry_out_large(
