@@ -16,7 +16,7 @@ from tests.odd_columns import DAY, MOMENT, rule_on
 from tests.strategies import tables
 
 from sfumato.exceptions import ReadError, SchemaError
-from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyCombinationsError
+from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, LookUp, Piece, TooManyCombinationsError
 from sfumato.sources.duckdb_queries import parquet_query
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.table.frames import canonical
@@ -73,6 +73,43 @@ def test_combinations_are_counted_as_often_as_they_occur(table, tmp_path_factory
         assert counted == expected
     firsts = [set(piece[names[0]].to_pylist()) for piece in pieces]
     assert sum(map(len, firsts)) == len(set().union(*firsts))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_values_of_every_type_are_looked_up_and_keep_it(name, tmp_path):
+    source = opened(pa.table({"column": COLUMNS[name], "other": pa.array(range(len(COLUMNS[name])))}), tmp_path)
+    kind = source.profile(["column", "other"], ["column"]).column("column").type
+    values = source.values("column")
+    everything = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    looked_up = source.looked_up({"column": LookUp(everything, pa.concat_arrays([everything[:1]] * len(everything)))})
+    found = looked_up.count(["column"], 10, silent)
+    assert found["column"].type == kind
+    assert found["column"].to_pylist() == everything[:1].to_pylist()
+    assert found[WEIGHT].to_pylist() == [len(COLUMNS[name])]
+    assert source.count(["column"], 10, silent).num_rows == len(set(canonical_cells(source)))
+
+
+def canonical_cells(source):
+    return [cell for batch in source.batches(["column"], silent) for cell in batch.column(0).to_pylist()]
+
+
+def test_rows_without_a_look_up_are_left_out_and_all_others_stay(tmp_path):
+    source = opened(pa.table({"x": [1, 2, 2, None, 3], "y": ["a", "b", "c", "d", None]}), tmp_path)
+    source.profile(["x", "y"], ["x", "y"])
+    looked_up = source.looked_up({"x": LookUp(pa.array([1, 2, None]), pa.array([2, 2, None]))})
+    found = looked_up.count(["x", "y"], 10, silent)
+    cells = Counter(zip(found["x"].to_pylist(), found["y"].to_pylist(), strict=True))
+    assert cells == Counter([(2, "a"), (2, "b"), (2, "c"), (None, "d")])
+
+
+@given(table=tables(missing=True, most_rows=40), size=st.integers(1, 6))
+@examples(10)
+def test_rows_in_small_groups_are_counted(table, size, tmp_path_factory):
+    source, names = opened(table, tmp_path_factory.mktemp("source")), table.column_names[:2]
+    source.profile(table.column_names, names)
+    cells = Counter(zip(*(canonical(table)[name].to_pylist() for name in names), strict=True))
+    assert source.in_groups_below(size, names) == sum(many for many in cells.values() if many < size)
+    assert source.in_groups_below(size, []) == (table.num_rows if table.num_rows < size else 0)
 
 
 def test_too_many_combinations_are_refused(tmp_path):

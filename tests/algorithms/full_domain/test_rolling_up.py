@@ -19,6 +19,7 @@ from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.rolling_up import Hopes, RollingUp, Rules
 from sfumato.checks.grouped_samples import sample_domain
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.kernels import rolling_up as kernel
 from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TCloseness
 from sfumato.schema.missing import Missing
 
@@ -102,6 +103,39 @@ def test_a_walk_with_hopes_finds_the_best_and_says_nothing_too_large_of_others(a
             assert found.suppressed[levels] == len(node.suppressed)
             assert found.loss[levels] == pytest.approx(losses[levels], abs=1e-9)
         assert found.judged[levels] or not found.exact[levels]
+
+
+@examples(60)
+@given(seed=st.integers(0, 2**16), groups=st.integers(2, 60), limit=st.sampled_from([0.1, 0.15, 0.2, 0.3]))
+def test_groups_fall_until_all_are_near_what_is_left(seed, groups, limit):
+    """Many groups of like distances fall one after the other, as the table moves away from them."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(4, 8.0), groups)
+    values = np.array([rng.multinomial(rng.integers(3, 60), share) for share in shares])
+    sizes, whole = values.sum(axis=1), values.sum(axis=0)
+    kept, table = np.flatnonzero(sizes >= 5), whole
+    while True:
+        far = abs(values[kept] / sizes[kept, None] - table / max(table.sum(), 1)).sum(axis=1) / 2
+        stay = kept[far <= limit]
+        if len(stay) == len(kept) and table is not whole:
+            break
+        kept, table = stay, values[stay].sum(axis=0)
+    counts = np.column_stack([np.zeros(groups), values]).astype(np.int32)
+    totals = np.concatenate([[0], whole, [whole.sum()]]).astype(np.int64)
+    rules = (
+        5,
+        int(sizes.sum()),
+        np.array([1, 5]),
+        np.array([2]),
+        np.array([limit]),
+        np.zeros(1, dtype=np.bool_),
+        totals,
+    )
+    found, margins = np.zeros(groups, dtype=np.int64), np.zeros(groups)
+    space = np.zeros(groups, dtype=np.int64), sizes.astype(np.int32), counts
+    left, lost, torn = kernel.judge(space, groups, rules, found, margins)
+    assert found[:left].tolist() == kept.tolist()
+    assert lost == sizes.sum() - sizes[kept].sum() >= torn
 
 
 def test_what_loses_too_much_however_it_is_split_rules_out_all_below_it():

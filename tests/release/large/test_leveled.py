@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sfumato.release.large.engines import Resources
 from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
+from sfumato.algorithms.full_domain import optimal
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
@@ -23,6 +23,7 @@ from sfumato.release.large.large_run import Limits
 from sfumato.release.large.leveled_counts import LeveledCounts
 from sfumato.release.large.running import carry_out_large
 from sfumato.sources.base import LookUp
+from sfumato.sources.engines import Resources
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import to_arrow
 
@@ -47,7 +48,7 @@ def by_levels(recipe: Recipe, data: object, folder: Path, most: int) -> sf.Large
     limits = Limits(combinations=0, groups=10_000, segment_rows=1)
     with (
         pytest.MonkeyPatch.context() as patch,
-        Resources(engine="duckdb", memory="100MB").opened(data, recipe, folder / "release") as source,
+        Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source,
     ):
         patch.setattr(LeveledCounts, "most", most)
         return carry_out_large(
@@ -158,6 +159,12 @@ def test_a_recoding_that_sizes_do_not_rule_out_and_that_does_not_fit_is_refused(
     assert not any(tmp_path.iterdir())
 
 
+def test_more_recodings_than_are_searched_with_proof_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(optimal, "DENSE_NODES", 10)
+    with pytest.raises(InfeasibleError, match="at most 10 recodings of a table whose combinations do not fit"):
+        by_levels(RECIPE, census(), tmp_path, 1000)
+
+
 def test_levels_that_do_not_fit_are_refused(tmp_path):
     levels = {"age": 0, "hours_per_week": 0, "sex": 0, "race": 0}
     recipe = replace(RECIPE, algorithm=sf.algorithms.FixedLevels(levels=levels), max_suppressed=1.0)
@@ -176,7 +183,7 @@ def test_levels_that_do_not_fit_are_refused(tmp_path):
 )
 def test_what_looks_at_more_than_levels_is_refused(tmp_path, algorithm):
     with (
-        Resources(engine="duckdb", memory="100MB").opened(census(), RECIPE, tmp_path / "release") as source,
+        Resources(engine="duckdb", memory="100MB").opened(census(), RECIPE.reading, tmp_path / "release") as source,
         pytest.raises(InfeasibleError, match="too many for memory"),
     ):
         carry_out_large(
