@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.recipe import Recipe
+from sfumato.release.large.leveled import is_leveled
 from sfumato.release.large.segmented import is_segmented
 from sfumato.release.large.served import refuse_unserved
 
@@ -42,7 +43,7 @@ def ways(name: str) -> list[str]:
     plain = Recipe(schema=SCHEMA, models=MODELS_ASKED, algorithm=algorithm)
     fits = refusal_in_blocks(algorithm, MODELS_ASKED, ()) is None
     blocked = fits and is_served(Recipe(schema=SCHEMA, models=MODELS_ASKED, algorithm=algorithm, block_rows=1000))
-    return ["yes" if each else "no" for each in (is_served(plain), is_segmented(plain), blocked)]
+    return ["yes" if each else "no" for each in (is_served(plain), is_segmented(plain), is_leveled(plain), blocked)]
 
 
 def test_every_algorithm_is_served_as_the_page_says():

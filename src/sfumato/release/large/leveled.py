@@ -20,6 +20,7 @@ from sfumato.exceptions import InfeasibleError
 from sfumato.judging.audit.truth import Truth, cells_cover
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
 from sfumato.judging.evidence import Evidence
+from sfumato.recipe import Recipe
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.leveled_counts import LeveledCounts
@@ -33,16 +34,11 @@ from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, LookingUp, LookUp, Sou
 ENDS = {"profile": 0.05, "search": 0.5, "write": 0.8, "judge": 0.97}  # shares of the time
 
 
-def is_leveled(run: LargeRun) -> bool:
-    """Return whether the algorithm of a recipe chooses one level per column, and the engine can look up by value."""
-    algorithm = run.recipe.algorithm
+def is_leveled(recipe: Recipe) -> bool:
+    """Return whether the algorithm of a recipe does nothing but choose one level per column."""
+    algorithm = recipe.algorithm
     plain = not getattr(algorithm, "refine", False) and not algorithm.guides
-    return (
-        isinstance(algorithm, FindsNode)
-        and plain
-        and isinstance(run.source, LookingUp)
-        and bool(run.recipe.schema.quasi)
-    )
+    return isinstance(algorithm, FindsNode) and plain and bool(recipe.schema.quasi)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
