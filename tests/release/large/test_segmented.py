@@ -26,11 +26,12 @@ import sfumato as sf
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SfumatoError, WriteError
 from sfumato.recipe import Recipe
-from sfumato.release.large import finishing, uncut_segments
+from sfumato.release.large import finishing, segmented, uncut_segments
 from sfumato.release.large.coded_rows import BatchWriter, CodedRows
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.release.large.running import carry_out_large
+from sfumato.release.large.segment_judging import gathering
 from sfumato.release.large.uncut_segments import Cases
 from sfumato.sources.engines import Resources
 from sfumato.sources.parts import PartsWriter
@@ -132,6 +133,22 @@ def test_groups_that_are_in_two_parts_are_judged_as_one(tmp_path):
     assert sum(map(len, shown)) > len(set.union(*shown)), "no part shows what another one shows"
     assert sorted(found.audit.sizes) == sorted(expected.audit.sizes)
     assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+
+
+def compared_with_others(run):
+    """Gather findings of parts that are compared with a table in which values occur as often as others do."""
+    parts = gathering(run)
+    rolled = {name: np.roll(counts, 1) for name, counts in parts._whole.counts.items()}
+    parts._whole = replace(parts._whole, counts=rolled)
+    parts._totals = [parts._whole.only(tuple(each.counts)) for each in parts._totals]
+    return parts
+
+
+def test_parts_that_were_compared_with_other_totals_are_judged_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(segmented, "gathering", compared_with_others)
+    table = census()
+    found = in_segments(RECIPE, table, tmp_path)
+    assert found.audit.to_dict()["levels"] == sf.carry_out(RECIPE, table).audit.to_dict()["levels"]
 
 
 def without_last(batch: pa.RecordBatch) -> pa.RecordBatch:

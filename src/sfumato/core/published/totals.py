@@ -57,6 +57,14 @@ class Totals:
             columns[name] = read.take(rows[used >= 0])
         return cls(records, cells, columns, counts, missing)
 
+    def agrees(self, other: Totals) -> bool:
+        """Return whether another table has the same number of records and the same values, each as often."""
+        return (
+            (self.records, self.missing, self.counts.keys()) == (other.records, other.missing, other.counts.keys())
+            and all(column.domain.texts == other.columns[name].domain.texts for name, column in self.columns.items())
+            and all(np.array_equal(counts, other.counts[name]) for name, counts in self.counts.items())
+        )
+
     def only(self, names: Sequence[str]) -> Totals:
         """Return the totals of some attributes; how missing cells count is decided by all."""
         return replace(

@@ -94,10 +94,9 @@ class PublishedParts:
         nothing = np.zeros(0, dtype=np.int32)
         self._bare = tuple(replace(column, texts=(), codes=nothing) for column in measured.columns)
 
-    @property
-    def disjoint(self) -> bool:
-        """Whether no group is in two parts; then every part holds all records of its groups."""
-        if self._torn:
+    def hold(self, written: Totals) -> bool:
+        """Return whether findings hold for all parts: they were compared with these totals, and no group is in two."""
+        if self._torn or not self._whole.agrees(written):
             return False
         together = np.sort(np.concatenate(self._groups))
         return not (together[1:] == together[:-1]).any()

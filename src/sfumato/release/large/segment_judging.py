@@ -32,8 +32,12 @@ def gathering(run: LargeRun) -> PublishedParts | None:
     recipe = run.recipe
     if recipe.schema.missing is Missing.MATCHES_ALL or any(model.scope for model in recipe.models):
         return None
-    audit = FileAudit(source=run.source, schema=published_schema(recipe.schema), most=run.limits.groups)
+    audit = _audited(run, run.source)
     return PublishedParts(audit.schema, audit.totals(), audit.sets(recipe.models), recipe.models)
+
+
+def _audited(run: LargeRun, source: Source) -> FileAudit:
+    return FileAudit(source=source, schema=published_schema(run.recipe.schema), most=run.limits.groups)
 
 
 def judge_segments(
@@ -47,7 +51,7 @@ def judge_segments(
     kinds: Mapping[str, pa.DataType] | None = None,
     centers: bool = False,
 ) -> Judgement:
-    """Judge what was written: by what was found of single parts if no group is in two, else by counting all files.
+    """Judge what was written: by what was found of single parts if that holds for all, else by counting all files.
 
     Parameters
     ----------
@@ -65,14 +69,16 @@ def judge_segments(
     BrokenPromiseError
         The table breaks a promise, or is not true.
     """
-    refuse_broken(run.recipe, truth)
-    if parts is None or kinds is None or not parts.disjoint:
-        return _judge_together(run, written, quasi, truth, progress, centers=centers)
     recipe = run.recipe
-    audit = replace(parts.audit(), truth=truth)
-    refuse_broken(recipe, audit)
+    refuse_broken(recipe, truth)
+    if parts is None or kinds is None:
+        return _judge_together(run, written, quasi, truth, progress, centers=centers)
     kept = tuple(name for name in run.names if name not in recipe.schema.quasi)
     profile = written.profile(kept or run.names[:1], ())
+    if not parts.hold(_audited(run, written).totals()):
+        return _judge_together(run, written, quasi, truth, progress, centers=centers)
+    audit = replace(parts.audit(), truth=truth)
+    refuse_broken(recipe, audit)
     told = {name: parts.described(name, kinds[name]) for name in recipe.schema.quasi}
     told |= {name: _described(run, written, name) for name in watched(recipe)}
     shown = {name: ColumnProfile(name, kinds[name], told[name]["missing"]) for name in told}
@@ -92,7 +98,7 @@ def _judge_together(
     """Count the groups of all files together, in pieces where they do not fit."""
     recipe = run.recipe
     profile = written.profile(run.names, recipe.schema.quasi)
-    audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=run.limits.groups)
+    audited = _audited(run, written)
     audit = replace(audited.run(recipe.models, partly(progress, 0.0, 0.6)), truth=truth)
     refuse_broken(recipe, audit)
     known = {domain.name: domain for domain in quasi}
