@@ -24,7 +24,7 @@ def test_too_many_columns_are_refused_before_they_are_read(tmp_path, monkeypatch
     wide = pa.table([pa.array([1])] * WIDE, names=names)
     pq.write_table(wide, tmp_path / "x.parquet")
     monkeypatch.setattr(pq.ParquetFile, "read", None)
-    monkeypatch.setattr("sfumato.table.formats.csv.arrow_csv.read_csv", None)
+    monkeypatch.setattr("sfumato.table.formats.text_file.arrow_csv.read_csv", None)
     for name in ("x.csv", "x.parquet"):
         with pytest.raises(sf.ReadError, match=rf"{name} has 16,385 columns and at most 16,384 can be read; choose"):
             sf.read(tmp_path / name)
