@@ -206,7 +206,7 @@ def _schema(quasi: list[str], *, sensitive: bool) -> sf.Schema:
 def _in_memory(asked: argparse.Namespace, table: Path, quasi: list[str]) -> str:
     """Make the same release in memory, and digest its rows."""
     schema = _schema(quasi, sensitive=asked.sensitive)
-    made = sf.anonymize(table, schema, sf.KAnonymity(k=asked.k), seed=1, engine="memory")
+    made = sf.anonymize(table, schema, [sf.KAnonymity(k=asked.k)], seed=1, engine="memory")
     work = duckdb.connect()
     work.register("released", made.published)
     return _digest(work, "released")
@@ -254,7 +254,7 @@ def _spark_unit(asked: argparse.Namespace, what: str, table: str, rest: list[str
         sf.anonymize(
             frame,
             _schema(quasi.split(","), sensitive=asked.sensitive),
-            sf.KAnonymity(k=asked.k),
+            [sf.KAnonymity(k=asked.k)],
             seed=1,
             engine="spark",
             memory=asked.memory,
