@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -121,18 +121,26 @@ def run(command: list[str]) -> Cost:
     """Run a command, and watch what it and all its children take (Linux)."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
-    seen = {"peak": 0}
+    seen = Seen()
     watching = threading.Thread(target=_watch, args=(process.pid, seen))
     watching.start()
     _, status, used = os.wait4(process.pid, 0)
     watching.join()
     if status:
         raise SystemExit(f"{' '.join(command[:4])} failed")
-    peak = max(seen["peak"], used.ru_maxrss * 1024) / 1e9
-    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - start, peak)
+    processor = max(sum(seen.ticks.values()) / os.sysconf("SC_CLK_TCK"), used.ru_utime + used.ru_stime)
+    return Cost(processor, time.perf_counter() - start, max(seen.peak, used.ru_maxrss * 1024) / 1e9)
 
 
-def _watch(root: int, seen: dict[str, int]) -> None:
+@dataclass
+class Seen:
+    """What was seen of a process and its descendants, some of which nobody waits for: the peak, and their ticks."""
+
+    peak: int = 0
+    ticks: dict[int, int] = field(default_factory=dict)
+
+
+def _watch(root: int, seen: Seen) -> None:
     """Add up the memory of a process and its descendants until it ends; shared pages count once (PSS)."""
     while Path(f"/proc/{root}/smaps_rollup").exists():
         total, waiting = 0, [root]
@@ -140,12 +148,14 @@ def _watch(root: int, seen: dict[str, int]) -> None:
             pid = waiting.pop()
             try:
                 rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+                spent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+                seen.ticks[pid] = sum(map(int, spent))
                 for task in Path(f"/proc/{pid}/task").iterdir():
                     waiting += map(int, (task / "children").read_text(encoding="ascii").split())
             except OSError:
                 continue
             total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
-        seen["peak"] = max(seen["peak"], total)
+        seen.peak = max(seen.peak, total)
         if not total:
             return
         time.sleep(TREE_EVERY)
@@ -179,7 +189,8 @@ def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], fold
         print(f"  the report says: {facts['engine']}", flush=True)
         print(f"  digest of its rows: {_written(out)}", flush=True)
         if asked.equal:
-            print(f"  the same, made in memory: {_in_memory(asked, table, quasi)}", flush=True)
+            print("  the same, made in memory: ", end="", flush=True)
+            subprocess.run([*unit, "memory", str(table), ",".join(quasi)], check=True)  # noqa: S603 - our own command
     finally:
         shutil.rmtree(work)
 
@@ -203,7 +214,7 @@ def _schema(quasi: list[str], *, sensitive: bool) -> sf.Schema:
     )
 
 
-def _in_memory(asked: argparse.Namespace, table: Path, quasi: list[str]) -> str:
+def _in_memory(asked: argparse.Namespace, table: str, quasi: list[str]) -> str:
     """Make the same release in memory, and digest its rows."""
     schema = _schema(quasi, sensitive=asked.sensitive)
     made = sf.anonymize(table, schema, [sf.KAnonymity(k=asked.k)], seed=1, engine="memory")
@@ -226,6 +237,9 @@ def _digest(work: duckdb.DuckDBPyConnection, rows: str) -> str:
 def unit(asked: argparse.Namespace) -> None:
     """Do one thing that is measured, alone in its process."""
     what, table, *rest = asked.unit
+    if what == "memory":
+        print(_in_memory(asked, table, rest[0].split(",")))
+        return
     if asked.engine == "spark":
         _spark_unit(asked, what, table, rest)
         return
