@@ -56,7 +56,7 @@ def test_too_many_nominal_values_are_refused_for_quasi_identifiers_only(monkeypa
 def test_cells_that_look_suppressed_are_refused(name, star):
     cells = pa.array([star, *TABLE[name].to_pylist()[1:]])
     starred = TABLE.set_column(TABLE.column_names.index(name), name, cells)
-    with pytest.raises(SchemaError, match=f"All cells of column '{name}' are"):
+    with pytest.raises(SchemaError, match=f"Cells of column '{name}' are"):
         code(starred, SCHEMA)
     masked = TABLE.set_column(TABLE.column_names.index(name), name, pa.array(["53*", "*a", "a*"]))
     assert code(masked, SCHEMA).rows == 3

@@ -152,9 +152,12 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
 
 def _refuse_stars(domain: Domain) -> None:
     if pa.types.is_string(domain.values.type) and pc.any(pc.match_substring_regex(domain.values, STARS)).as_py():
-        raise SchemaError(
-            f"All cells of column {domain.name!r} are {ROOT!r}, which means suppressed; replace or clear them."
-        )
+        raise starred(domain.name)
+
+
+def starred(name: str) -> SchemaError:
+    """Return the error about a column with cells that nothing tells apart from suppressed ones."""
+    return SchemaError(f"Cells of column {name!r} are {ROOT!r}, which means suppressed; replace or clear them.")
 
 
 def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ import sfumato as sf
 from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large import block_task, finishing, mixed_parts
+from sfumato.release.large import block_task, mixed_parts
 from sfumato.release.large.large_run import Limits
 from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.running import carry_out_large
@@ -181,15 +181,8 @@ def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("column", ["age", "occupation"])
-def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, monkeypatch, column):
-    write = finishing.write_part
-
-    def wrong(part, shown):
-        at = shown.schema.get_field_index(column)
-        cells = shown[column].cast(pa.string()).to_pylist()
-        write(part, shown.set_column(at, column, pa.array([*cells[1:], cells[0]]).cast(shown[column].type)))
-
-    monkeypatch.setattr(finishing, "write_part", wrong)
+def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
+    swap_cells(column)
     with pytest.raises(BrokenPromiseError):
         in_blocks(replace(RECIPE, models=(sf.KAnonymity(k=1),)), census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -240,3 +233,12 @@ def test_rows_that_are_lost_while_they_are_dealt_withhold_the_release(tmp_path, 
     with pytest.raises(ReadError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
+
+
+def test_missing_cells_are_refused_as_in_memory(tmp_path):
+    table = census()
+    ages = pa.array([None if at < 7 else age for at, age in enumerate(table["age"].to_pylist())])
+    table = table.set_column(table.schema.get_field_index("age"), "age", ages)
+    for make in (lambda: sf.carry_out(RECIPE, table), lambda: in_blocks(RECIPE, table, tmp_path)):
+        with pytest.raises(sf.UnsupportedModelError, match="'age' has 7 missing cells"):
+            make()

@@ -94,7 +94,7 @@ def _refuse(run: LargeRun, counted: Task) -> None:
         refuse_unkept(model, counted, algorithm)
     single = replace(counted, table=replace(table, rows=table.cases, weights=None))  # no record is counted here
     missing = {name: run.profile.column(name).missing for name in run.recipe.schema.quasi}
-    refusal = algorithm.refusal(single) or next(refused_missing(algorithm, missing), None)
+    refusal = next(refused_missing(algorithm, missing), None) or algorithm.refusal(single)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
     refuse_nearly_unique([column.domain for column in table.quasi], table.rows)

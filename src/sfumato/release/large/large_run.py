@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from sfumato.coding.codes import starred
 from sfumato.core.progress import Progress
 from sfumato.core.publication import Bound
-from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.large.judging import Judgement
@@ -78,7 +79,7 @@ class LargeRun:
         """Scan the table once, and record in the recipe what it was made of."""
         progress(0.0, "reading")
         profile = source.profile(published_names(recipe.schema, source.names), counted_columns(recipe))
-        _refuse_stars(profile, recipe)
+        refuse_stars(profile, (*recipe.schema.quasi, *recipe.schema.sensitive))
         seed = draw_seed() if recipe.seed is None else recipe.seed
         made_of = replace(recipe, seed=seed, input_rows=profile.rows, input_sha256=None, input_digest=profile.digest)
         return cls(
@@ -113,9 +114,8 @@ class LargeOutcome:
     recoding: Recoding | None = None
 
 
-def _refuse_stars(profile: TableProfile, recipe: Recipe) -> None:
-    for column in profile.columns:
-        if column.stars and column.name not in recipe.schema.insensitive:
-            raise SchemaError(
-                f"Cells of column {column.name!r} are '*', which means suppressed; replace or clear them."
-            )
+def refuse_stars(profile: TableProfile, names: Iterable[str]) -> None:
+    """Refuse some columns if they have cells that nothing tells apart from suppressed ones."""
+    for name in names:
+        if profile.column(name).stars:
+            raise starred(name)

@@ -21,14 +21,14 @@ from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
 from sfumato.release.large.judging import Judgement, Ruled, judge_parts
 from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
-from sfumato.release.large.large_run import Limits
+from sfumato.release.large.large_run import Limits, refuse_stars
 from sfumato.release.large.rules import rule_of
 from sfumato.release.large.served import audited_columns, audited_schema, published_names, refuse_unserved
 from sfumato.release.large.writing import write_statement
 from sfumato.release.readable import readable_schema
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import WEIGHT, Source, TableProfile, refuse_reserved
+from sfumato.sources.base import WEIGHT, Source, refuse_reserved
 from sfumato.sources.counting import count_fitting
 from sfumato.table.atomic import atomic_folder
 
@@ -146,7 +146,7 @@ class _Laid:
         recipe = recoding.recipe
         names, columns = published_names(recipe.schema, source.names), audited_columns(recipe)
         profile = source.profile(names, columns)
-        _refuse_stars(profile, recipe)
+        refuse_stars(profile, recipe.schema.sensitive)
         cases = count_fitting(source, columns, most)
         _refuse_other_types(recoding, cases)
         recoded = {name: recoding.recode(name, cases[name]) for name in recoding.columns}
@@ -220,14 +220,6 @@ def _published(recoding: Recoding, recoded: Mapping[str, RecodedColumn], known: 
         for name, column in recoded.items()
     }
     return publish_groups(np.arange(len(known), dtype=np.int32), labels)
-
-
-def _refuse_stars(profile: TableProfile, recipe: Recipe) -> None:
-    for column in profile.columns:
-        if column.stars and column.name in recipe.schema.sensitive:
-            raise SchemaError(
-                f"Cells of column {column.name!r} are '*', which means suppressed; replace or clear them."
-            )
 
 
 def _refuse_other_types(recoding: Recoding, cases: pa.Table) -> None:
