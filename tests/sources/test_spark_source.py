@@ -23,8 +23,9 @@ from tests.spark_tables import RECIPE, SCHEMA, SEGMENTS, check_counted, check_se
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.sources import spark_source
+from sfumato.sources import spark_source, spark_workers
 from sfumato.sources.base import NOWHERE, WEIGHT, Piece, TooManyCombinationsError
+from sfumato.sources.spark_files import gathered
 from sfumato.sources.spark_source import SparkSource
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import canonical
@@ -210,14 +211,14 @@ def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("version", "told"), [("9.9", "another version of Sfumato"), (None, "do not have Sfumato")])
 def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_path, monkeypatch):
     source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
-    real = spark_source._in_workers
+    real = spark_workers.in_workers
 
     def pretended(frame, function, kinds):
-        if kinds == spark_source.FOUND:
-            return frame.selectExpr("cast(null AS string)" if version is None else f"'{version}'", "true")
+        if kinds == spark_workers.FOUND:
+            return frame.selectExpr("cast(null AS string)" if version is None else f"'{version}'", "cast(null AS string)")
         return real(frame, function, kinds)
 
-    monkeypatch.setattr(spark_source, "_in_workers", pretended)
+    monkeypatch.setattr(spark_workers, "in_workers", pretended)
     with pytest.raises(ReadError, match=told) as raised:
         source.profile(["age"], ["age"])
     assert str(raised.value).count(". ") == 0
@@ -225,7 +226,7 @@ def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_
 
 def test_a_folder_that_workers_do_not_see_is_refused_before_any_scan(spark, tmp_path):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
-    source = SparkSource(frame, temporary=tmp_path, out=tmp_path / "elsewhere")
+    source = SparkSource(frame, temporary=tmp_path, folders=[tmp_path, tmp_path / "elsewhere"])
     with pytest.raises(WriteError, match="do not see the folder"):
         source.profile(["age"], ["age"])
 
@@ -234,9 +235,9 @@ def test_a_part_that_the_session_does_not_see_is_refused(tmp_path):
     (tmp_path / "attempt-a").mkdir()
     (tmp_path / "attempt-a" / "part-00000.parquet").write_bytes(b"12345")
     with pytest.raises(WriteError, match="do not see the folder"):
-        spark_source._gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
+        gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
     with pytest.raises(WriteError, match="do not see the folder"):
-        spark_source._gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
+        gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
 
 
 def test_object_stores_are_refused_before_any_scan(spark):

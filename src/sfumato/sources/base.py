@@ -23,6 +23,7 @@ NOWHERE = -1  # the group of a combination that is not published
 INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
 FACTS = 3  # that are asked of every column
 Told: TypeAlias = Callable[[float], None]
+Code: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, pa.RecordBatch, int]]
 
 
 class TooManyCombinationsError(SfumatoError):
@@ -285,6 +286,66 @@ class LookingUp(Source, Protocol):
 
     def in_groups_below(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""
+
+
+class KeptRows(Protocol):
+    """Rows that workers have coded and keep: their codes, which are looked at often, and all else."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+
+    @property
+    def hashed(self) -> int:
+        """The sum of the hashes of all rows, modulo 2^64."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+
+    def gather(
+        self, look: Callable[[Iterator[pa.RecordBatch]], bytes], add: Callable[[Iterator[bytes]], bytes]
+    ) -> list[bytes]:
+        """Let workers look at the codes of all rows, each at its own, and add up what they found."""
+
+    def finish(
+        self,
+        deal: Callable[[pa.RecordBatch], npt.NDArray[np.int32]],
+        numbers: int,
+        work: Callable[[int, Iterator[pa.RecordBatch]], bytes],
+    ) -> list[bytes]:
+        """Bring rows of one number together in one worker, and let it work on them.
+
+        Parameters
+        ----------
+        deal : tells by their codes the number of every row; rows without any, which is negative, are left out.
+        numbers : how many numbers there are.
+        work : what is done with the number, and the codes and all else of its rows; nothing row-sized is returned.
+        """
+
+    def close(self) -> None:
+        """Let go of the rows."""
+
+
+@runtime_checkable
+class HasWorkers(Source, Protocol):
+    """A table in an engine whose workers run functions of ours on its rows, wherever these are.
+
+    Functions travel to workers, and must be such that they can be pickled. What they refuse is refused here, too.
+    """
+
+    @property
+    def worker_rows(self) -> int:
+        """How many rows a worker may hold at once."""
+
+    def keep(self, names: Sequence[str], code: Code) -> KeptRows:
+        """Let workers code some columns of all rows: to codes, to all else, and to the sum of the hashes of both."""
+
+    def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+        """Let workers work on some things one by one, and yield in their order what they return, which is small."""
+
+    def unseen(self, folder: Path) -> SfumatoError:
+        """Say that workers do not write to a folder where this process looks."""
 
 
 def refuse_same_but_case(names: Sequence[str]) -> None:
