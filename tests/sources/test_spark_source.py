@@ -215,7 +215,8 @@ def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_
 
     def pretended(frame, function, kinds):
         if kinds == spark_workers.FOUND:
-            return frame.selectExpr("cast(null AS string)" if version is None else f"'{version}'", "cast(null AS string)")
+            nothing = "cast(null AS string)"
+            return frame.selectExpr(nothing if version is None else f"'{version}'", nothing)
         return real(frame, function, kinds)
 
     monkeypatch.setattr(spark_workers, "in_workers", pretended)
