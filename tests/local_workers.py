@@ -51,7 +51,6 @@ class LocalFrame:
 
     def unpersist(self) -> None:
         """Let it go."""
-        pass
 
     def select(self, *names: str):
         """Return some columns."""

@@ -249,6 +249,12 @@ class Source(Protocol):
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
 
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> Source:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
+
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
 
@@ -275,17 +281,6 @@ def refuse_reserved(names: Sequence[str]) -> None:
     """Refuse a column whose name counted combinations need for their numbers."""
     if WEIGHT in names:
         raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
-
-
-@runtime_checkable
-class LookingUp(Source, Protocol):
-    """A table in an engine that looks up other values for those of some columns before it is asked anything."""
-
-    def looked_up(self, look_ups: Mapping[str, LookUp]) -> LookingUp:
-        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
-
-    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
-        """Count the rows whose combination of some columns is rarer than a size."""
 
 
 class KeptRows(Protocol):

@@ -5,7 +5,8 @@ Only DataFrames, their expressions and Arrow functions are used, so Spark Connec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -25,6 +26,7 @@ from sfumato.sources.base import (
     WEIGHT,
     ByCase,
     Code,
+    LookUp,
     Piece,
     TableProfile,
     Told,
@@ -172,6 +174,25 @@ class SparkSource:
         if piece is None:
             self._counted = list(names), found  # audits ask for the same again
         return found
+
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
+        functions = self._functions
+        many = self._records.groupBy(*self._cells(names)).agg(functions.count(functions.lit(1)).alias(WEIGHT))
+        with told("read"):
+            ((rows,),) = many.where(functions.col(WEIGHT) < size).agg(functions.sum(WEIGHT)).collect()
+        return rows or 0
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> SparkSource:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+        functions, source, records = self._functions, copy(self), self._records
+        for name, each in look_ups.items():
+            (cell,) = self._cells([name])
+            made = functions.broadcast(self._made(pa.table({"value": each.values, "other": each.others})))
+            joined = records.join(made, cell.eqNullSafe(functions.col("value")))
+            records = joined.withColumn(self._raw[name].inner, functions.col("other")).drop("value", "other")
+        source._records, source._counted = records, None  # noqa: SLF001 - of a copy, profiled as it was
+        return source
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""

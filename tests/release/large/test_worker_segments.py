@@ -91,7 +91,7 @@ def test_files_are_those_of_one_process(algorithm, drawn, models, rows):
         except SfumatoError as error:
             with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
                 in_workers(recipe, table, Path(second), rows)
-            assert not any(Path(second).iterdir())  # noqa: PT017 - of the folder
+            assert not any(Path(second).iterdir())
             return
         found = in_workers(recipe, table, Path(second), rows)
         assert tables(Path(first)) == tables(Path(second))
