@@ -53,7 +53,7 @@ class Passage:
             engine=self.engine,
             combinations=self.combinations or 0,
             segments=self.segments,
-            spilled=self.spilled / 1e9,
+            spilled=-(-self.spilled // 10**6),
         )
 
     def __str__(self) -> str:
