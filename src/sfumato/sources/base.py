@@ -283,7 +283,7 @@ def refuse_reserved(names: Sequence[str]) -> None:
         raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
 
 
-class KeptRows(Protocol):
+class RowsInWorkers(Protocol):
     """Rows that workers have coded and keep: their codes, which are looked at often, and all else."""
 
     @property
@@ -333,7 +333,7 @@ class HasWorkers(Source, Protocol):
     def worker_rows(self) -> int:
         """How many rows a worker may hold at once."""
 
-    def keep(self, names: Sequence[str], code: Code) -> KeptRows:
+    def keep(self, names: Sequence[str], code: Code) -> RowsInWorkers:
         """Let workers code some columns of all rows: to codes, to all else, and to the sum of the hashes of both."""
 
     def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:

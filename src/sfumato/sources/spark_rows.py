@@ -77,7 +77,7 @@ class SparkRows:
         """Bring rows of one number together in one worker, and let it work on them."""
         dealt = in_workers(self._frame.select("codes", "rest"), Dealing(deal), DEALT)
         with told("write"):
-            replies = in_workers(dealt.repartitionById(numbers, "number"), Finishing(work), REPLY).collect()
+            replies = in_workers(dealt.repartitionById(numbers, "number"), WorkingTogether(work), REPLY).collect()
         return _sent(replies)
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class Dealing:
 
 
 @dataclass(frozen=True, eq=False)
-class Finishing:
+class WorkingTogether:
     """Works in a worker on rows of one number."""
 
     work: Work

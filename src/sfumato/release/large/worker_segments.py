@@ -38,7 +38,7 @@ from sfumato.release.large.worker_tasks import (
     add_counts,
     counts_of,
 )
-from sfumato.sources.base import HasWorkers, KeptRows
+from sfumato.sources.base import HasWorkers, RowsInWorkers
 
 ENDS = {"profile": 0.05, "code": 0.3, "cut": 0.45, "finish": 0.8, "judge": 0.97}  # shares of the time
 CHANGED = "The table changed while it was read; make the release again."
@@ -69,7 +69,7 @@ class _Workers:
     search: SegmentedSearch
     coder: RowCoder
     log: RunLog
-    coded: KeptRows | None = None
+    coded: RowsInWorkers | None = None
 
     def close(self) -> None:
         """Let go of the rows."""
@@ -132,7 +132,7 @@ class _Workers:
         log.note(coded=self._facts())
         return False
 
-    def _kept(self) -> KeptRows:
+    def _kept(self) -> RowsInWorkers:
         """Let workers code all rows, once."""
         if self.coded is None:
             self.run.progress(ENDS["profile"], "coding")

@@ -124,7 +124,7 @@ class FinishSegment:
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> bytes:
         """Search, write and compare; return what became of the segment, and of which files."""
         segment = self.wanted[number]
-        attempt = new_attempt(self.finishing.rows.folder)
+        attempt = begin_attempt(self.finishing.rows.folder)
         rows = self._rows(attempt, segment, batches)
         finished = finish_segment(replace(self.finishing, rows=rows), segment, self.most)
         rows.path(segment).unlink(missing_ok=True)
@@ -157,7 +157,7 @@ class StagePart:
 
     def __call__(self, name: str) -> bytes:
         """Write the part anew."""
-        part, attempt = self.source / name, new_attempt(self.target)
+        part, attempt = self.source / name, begin_attempt(self.target)
         kinds = pq.read_schema(part)
         if any(pa.types.is_string(kinds.field(column.name).type) for column in self.typed):
             retype(part, self.typed, attempt / name)
@@ -184,7 +184,7 @@ class JudgePart:
         return pickle.dumps(found)
 
 
-def new_attempt(folder: Path) -> Path:
+def begin_attempt(folder: Path) -> Path:
     """Make a folder for one attempt, never its parents: a worker that does not see them must not make any."""
     attempt = folder / f"{ATTEMPT}{secrets.token_hex(8)}"
     attempt.mkdir(mode=0o700)
