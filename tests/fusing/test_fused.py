@@ -77,7 +77,7 @@ def test_report_says_that_the_original_is_not_known(fused, tmp_path):
     assert sum(size["records"]["after"] for size in facts["group_sizes"]) == 90
     assert {size["records"]["before"] for size in facts["group_sizes"]} == {None}
     page = (tmp_path / "out/internal/report.html").read_text("utf-8")
-    assert "The original table is not known here, so nothing is compared with it." in page
+    assert "The original table is not at hand here, so this page shows the published one alone." in page
     for said in ("records in the original", "values before", "Distributions", "before and after", "seed", "None"):
         assert said not in page
     for said in ("Records in the smallest group", "Sizes of groups", "[agreement]", "Discernibility"):

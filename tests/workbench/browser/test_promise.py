@@ -116,6 +116,18 @@ def test_two_fields_changed_in_haste_are_both_changed(here):
     expect(page.locator("#fragment")).to_contain_text("k = 7")
 
 
+def test_what_is_typed_while_the_page_is_drawn_again_is_sent_by_enter(here):
+    page = here.page
+    page.click("#preset-colleagues")
+    expect(page.locator("#fragment")).to_contain_text("k = 3")
+    settled(page)
+    page.fill("#model-0-k", "7")
+    page.evaluate("import('/static/page.js').then((drawn) => drawn.refresh())")
+    expect(page.locator("#model-0-k")).to_have_value("7")
+    page.press("#model-0-k", "Enter")
+    expect(page.locator("#fragment")).to_contain_text("k = 7")
+
+
 def test_a_model_with_levels_is_added_by_keyboard_alone(here):
     page = here.page
     page.click("#preset-colleagues")

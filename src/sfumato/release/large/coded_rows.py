@@ -63,6 +63,11 @@ class RowCoder:
         """The columns that are read."""
         return tuple(dict.fromkeys((*(domain.name for domain in (*self.quasi, *self.watched)), *self.kept)))
 
+    def coded(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, int]:
+        """Code some rows; return their codes, their kept columns, and the sum of the hashes of both."""
+        codes, cells = self.codes(batch), self.cells(batch)
+        return codes, cells, hash_rows([*codes.columns, *cells.columns])
+
     def codes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Code the quasi-identifiers and watched columns of some rows."""
         coded = [self._coded(domain, batch.column(domain.name)) for domain in (*self.quasi, *self.watched)]
@@ -119,11 +124,11 @@ class CodedRows:
         with ExitStack() as files:
             codes, cells = (BatchWriter(files, folder / f"{name}.arrow") for name in TOGETHER)
             for batch in batches:
-                coded, kept = coder.codes(batch), coder.cells(batch)
+                coded, kept, summed = coder.coded(batch)
                 codes.write(coded)
                 cells.write(kept)
                 rows += batch.num_rows
-                hashed += hash_rows([*coded.columns, *kept.columns])
+                hashed += summed
         size = sum((folder / f"{name}.arrow").stat().st_size for name in TOGETHER)
         return cls(coder, folder, rows, hashed % 2**64, size)
 
@@ -162,6 +167,13 @@ class CodedRows:
     def path(self, segment: int) -> Path:
         """Return the file of a segment."""
         return self.folder / f"segment-{segment:05}.arrow"
+
+    def write_segment(self, segment: int, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write the rows of one segment, which come together from elsewhere."""
+        with ExitStack() as files:
+            writer = BatchWriter(files, self.path(segment))
+            for batch in batches:
+                writer.write(batch)
 
     def pieces(self, segment: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one segment, as many at a time as were read together."""

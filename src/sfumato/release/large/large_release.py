@@ -12,7 +12,7 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
-from sfumato.sources.spark_source import spark_frame
+from sfumato.sources.spark_files import spark_frame
 from sfumato.words import Sentence
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Passage:
             engine=self.engine,
             combinations=self.combinations or 0,
             segments=self.segments,
-            spilled=self.spilled / 1e9,
+            spilled=-(-self.spilled // 10**6),
         )
 
     def __str__(self) -> str:

@@ -56,7 +56,8 @@ function show(text) {
 // A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
 export let drawing = false;
 
-// What somebody is typing when the page is drawn again stays, and is sent when the field is left.
+// What somebody is typing when the page is drawn again stays, and is sent by Enter or when the field is left:
+// browsers tell no change of a text that a script put there.
 function beingTyped() {
   const field = document.activeElement;
   const text = field?.matches("textarea, input:not([type=checkbox], [type=radio], [type=file])");
@@ -68,9 +69,13 @@ function keepTyping(field, typed) {
   let sent = false;
   field.value = typed;
   field.addEventListener("change", () => { sent = true; }, { once: true });
-  field.addEventListener("blur", () => {
+  const tellChange = () => {
     if (!sent && field.isConnected) field.dispatchEvent(new Event("change", { bubbles: true }));
-  }, { once: true });
+  };
+  field.addEventListener("blur", tellChange, { once: true });
+  field.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && field.matches("input")) tellChange();
+  });
 }
 
 export function announce(text) {
