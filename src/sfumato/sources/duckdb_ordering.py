@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.sources.base import GROUP, NOWHERE, RANK, ByCase
@@ -80,7 +81,8 @@ class OrderedRows:
 
         Looking up single values is cheap where a column has few of them; comparing whole combinations is not.
         """
-        joins, numbers, cells = [], [], {}
+        joins, numbers = [], []
+        cells: dict[str, npt.NDArray[np.int64]] = {}
         span = LARGEST + 1
         for name in self.rule.quasi:
             coded = self.rule.cases[name].combine_chunks().dictionary_encode(null_encoding="encode")
