@@ -125,11 +125,11 @@ class DuckDBSource:
 
     def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these, and hashes about `kept` ones."""
-        columns = [self._raw[name] for name in names]
+        columns, apart = [self._raw[name] for name in names], [name for name in names if name not in together]
         asked = ["count(*)", *(fact for column in columns for fact in column.facts)]
         if not self._is_written:
             asked += [estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
-            asked += [f"approx_count_distinct({column.sql})" for column in columns]
+            asked += [f"approx_count_distinct({quoted(name)})" for name in apart]
         with self._told("read"):
             (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
         rows, facts, others = found[0], found[1 : 1 + FACTS * len(columns)], found[1 + FACTS * len(columns) :]
@@ -138,7 +138,7 @@ class DuckDBSource:
         self._cells = dict(zip(names, cells, strict=True))
         self._view(kept)
         combinations, digest, *distinct = others or (rows, "")  # what was written is counted at once, and never changes
-        self._distinct = dict(zip(names, distinct, strict=not self._is_written))
+        self._distinct = {} if self._is_written else dict(zip(apart, distinct, strict=True))
         self._together = frozenset(together)
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
@@ -256,7 +256,7 @@ class DuckDBSource:
     def _is_ranked(self, name: str) -> bool:
         """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        return self._distinct[name] <= min(MOST_RANKED, self._profile.rows // 2)
+        return self.estimate([name]) <= min(MOST_RANKED, self._profile.rows // 2)
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""

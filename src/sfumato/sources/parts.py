@@ -79,10 +79,12 @@ def _used(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:
 
 
 def _compact(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
-    known = chunk.indices.drop_null().to_numpy()
+    indices = chunk.indices
+    known = (indices.drop_null() if indices.null_count else indices).to_numpy()
     used = np.zeros(len(chunk.dictionary), dtype=np.bool_)
     used[known] = True
     if used.all():
         return chunk
-    place = pa.array(np.cumsum(used, dtype=np.int32) - 1, pa.int32())
-    return pa.DictionaryArray.from_arrays(place.take(chunk.indices), chunk.dictionary.filter(pa.array(used)))
+    place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    fewer = pa.array(place).take(indices) if indices.null_count else pa.array(place[known])
+    return pa.DictionaryArray.from_arrays(fewer, chunk.dictionary.filter(pa.array(used)), safe=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ Hashes = npt.NDArray[np.uint64]
 MIXER = 0x9E3779B97F4A7C15
 LETTER = 0x100000001B3
 INVERSE = pow(LETTER, -1, 2**64)
+WORD = 64  # bits
 MISSING = 0xA5A5A5A5A5A5A5A5
 
 
@@ -31,10 +32,32 @@ def hash_rows(columns: Sequence[pa.Array]) -> int:
 def hash_each(columns: Sequence[pa.Array]) -> Hashes:
     """Hash every row, with its columns in their order."""
     total: Hashes = np.zeros(len(columns[0]), dtype=np.uint64)
-    for place, column in enumerate(columns):
-        total = (total ^ _bits(column)) * np.uint64(MIXER) + np.uint64(place + 1)
+    for place, word in enumerate(_words(columns)):
+        total ^= word
+        total *= np.uint64(MIXER)
+        total += np.uint64(place + 1)
         total ^= total >> np.uint64(29)
     return total
+
+
+def _words(columns: Sequence[pa.Array]) -> Iterator[Hashes]:
+    """Return a number for every cell of every column; codes, which are never missing, share one where they fit."""
+    word, used = None, 0
+    for column in columns:
+        if not pa.types.is_unsigned_integer(column.type):
+            yield _bits(column)
+            continue
+        width = column.type.bit_width
+        if word is not None and used + width <= WORD:
+            word <<= np.uint64(width)
+            word |= column.to_numpy()
+            used += width
+            continue
+        if word is not None:
+            yield word
+        word, used = column.to_numpy().astype(np.uint64), width
+    if word is not None:
+        yield word
 
 
 def _bits(column: pa.Array) -> Hashes:
