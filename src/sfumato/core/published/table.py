@@ -343,7 +343,8 @@ def _grouped(columns: Sequence[PublishedColumn], cases: int) -> Grouped:
 def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     combined = encoded.unify_dictionaries().combine_chunks()
-    shown = texts(combined.dictionary)
+    values = combined.dictionary
+    shown = values if pa.types.is_string(values.type) else texts(values)
     distinct = shown.unique()
     codes = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     if len(distinct) < len(shown):  # values that are written alike
