@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.sources.base import ByCase
+from sfumato.sources.parts import used_only
 
 LARGEST = 2**62
 
@@ -82,10 +83,21 @@ def group_digit(rule: ByCase, at: int, sql: str) -> Digit:
     shown = {name: rule.shown[name].combine_chunks() for name in names}
 
     def read(found: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
-        groups = pa.array(example[found])
-        return {name: column.take(groups) for name, column in shown.items()}
+        begins = np.flatnonzero(np.append(True, found[1:] != found[:-1])) if len(found) else found
+        groups, many = pa.array(example[found[begins]]), np.diff(begins, append=len(found))
+        return {name: _repeated(column.take(groups), many) for name, column in shown.items()}
 
     return Digit(sql, width, read)
+
+
+def _repeated(cells: pa.Array, many: npt.NDArray[np.int64]) -> pa.Array:
+    """Repeat every cell so many times; equal groups stand side by side, so there are few cells."""
+    if pa.types.is_dictionary(cells.type):
+        texts = used_only(cells)
+        return pa.DictionaryArray.from_arrays(_repeated(texts.indices, many), texts.dictionary, safe=False)
+    if cells.null_count or not pa.types.is_int32(cells.type):
+        return cells.take(pa.array(np.repeat(np.arange(len(cells)), many)))
+    return pa.array(np.repeat(cells.to_numpy(), many))
 
 
 def value_digit(name: str, values: pa.Array, cell: str, rank: str) -> Digit:

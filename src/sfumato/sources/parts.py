@@ -75,10 +75,11 @@ def _used(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:
     if plain:
         return column.cast(column.type.value_type)
     combined = pa.concat_arrays(column.unify_dictionaries().chunks)
-    return pa.chunked_array([_compact(combined)])
+    return pa.chunked_array([used_only(combined)])
 
 
-def _compact(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+def used_only(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Leave out of a dictionary what no cell shows."""
     indices = chunk.indices
     known = (indices.drop_null() if indices.null_count else indices).to_numpy()
     used = np.zeros(len(chunk.dictionary), dtype=np.bool_)
