@@ -237,8 +237,12 @@ class Source(Protocol):
     def temporary(self) -> Path:
         """The folder for what does not fit into memory."""
 
-    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
-        """Describe some columns in one scan; all later questions are about these."""
+    def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:
+        """Describe some columns in one scan; all later questions are about these.
+
+        The combinations of those that stand `together` will be counted; `kept` ones are published as they are, and
+        digested.
+        """
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""

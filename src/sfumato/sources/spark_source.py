@@ -99,7 +99,7 @@ class SparkSource:
         """Let go of the table; the session belongs to whoever started it."""
         self._records = self._counted = None
 
-    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
+    def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:  # noqa: ARG002 - all are digested
         """Describe some columns in one scan; all later questions are about these."""
         functions = self._functions
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}

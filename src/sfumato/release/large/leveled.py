@@ -77,7 +77,7 @@ def carry_out_leveled(run: LargeRun, parts: Path) -> LargeOutcome:
     tell = partly(run.progress, ENDS["search"], ENDS["write"])
     found.source.write(found.rule, parts, lambda done: tell(done, "writing"))
     written = run.source.written(parts)
-    written.profile(run.names, run.recipe.schema.quasi)
+    written.profile(run.names, run.recipe.schema.quasi, found.rule.kept)
     truth = _truth(run, counts.quasi, found, written)
     return LargeOutcome(
         judged=judge_segments(run, written, counts.quasi, truth, partly(run.progress, ENDS["write"], ENDS["judge"])),
