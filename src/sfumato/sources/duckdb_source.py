@@ -155,7 +155,7 @@ class DuckDBSource:
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
         listed = [quoted(name) for name in names]
-        where = "" if piece is None else f" WHERE hash({listed_names(piece.by)}) % {piece.of} = {piece.number}"
+        where = "" if piece is None else f" WHERE {self._within(piece)}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
         counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
         batches: list[pa.RecordBatch] = []
@@ -169,6 +169,14 @@ class DuckDBSource:
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         types = {name: self._profile.column(name).type for name in names}
         return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
+
+    def _within(self, piece: Piece) -> str:
+        """Write the condition that rows of a piece meet."""
+        inside = f"hash({listed_names(piece.by)}) % {piece.of} = {piece.number}" if piece.by else "true"
+        if piece.through is None:
+            return inside
+        through = quoted(piece.through)
+        return f"{through} IN (SELECT {through} FROM {self._records} WHERE {inside})"  # noqa: S608 - quoted
 
     def in_groups_below(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""

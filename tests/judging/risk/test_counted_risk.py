@@ -104,7 +104,6 @@ def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("columns", "quasi", "error"),
     [
-        ({"_bucket_age": [1]}, ["age"], UnsupportedModelError),
         ({"_records": [1]}, ["_records"], SchemaError),
         ({}, ["aeg"], SchemaError),
         ({}, [], SchemaError),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, partly
+from sfumato.core.progress import Progress, partly, silent
+from sfumato.core.published.bucket_contents import BucketContents, whole_scale
+from sfumato.core.published.table import bucket_column, refuse_strange_buckets
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
@@ -52,7 +56,7 @@ class FileAudit:
         counted together, and all others one by one.
         """
         check_models(models, self.schema)
-        names = (*self.schema.quasi, *self.schema.sensitive)
+        names = self.columns(self.schema)
         if self.pieces(names) == 1:
             (counts,) = self.counted(names, (), 1, progress)
             evidence = _evidence(counts, self.schema)
@@ -60,6 +64,18 @@ class FileAudit:
             return audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
         self._refuse_comparing_groups(models)
         return self._united(models, progress)
+
+    @cached_property
+    def buckets(self) -> dict[str, str]:
+        """The columns that number the buckets of judged attributes, by attribute."""
+        judged, names = (*self.schema.quasi, *self.schema.sensitive), self.source.names
+        found = ((name, bucket_column(names, name)) for name in judged)
+        return {name: column for name, column in found if column is not None}
+
+    def columns(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns that are looked at together: those of a schema, and the numbers of their buckets."""
+        judged = (*schema.quasi, *schema.sensitive)
+        return tuple(dict.fromkeys((*judged, *(self.buckets[name] for name in judged if name in self.buckets))))
 
     def pieces(self, names: Sequence[str]) -> int:
         """Estimate in how many pieces the combinations of some columns fit into memory."""
@@ -69,10 +85,12 @@ class FileAudit:
         """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
         for number in range(pieces):
             tell = partly(progress, number / pieces, (number + 1) / pieces)
-            piece = None if pieces == 1 else Piece(number, pieces, tuple(by))
-            counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
-            if counts.num_rows:
-                yield counts
+            yield from self._counted(names, None if pieces == 1 else Piece(number, pieces, tuple(by)), tell)
+
+    def _counted(self, names: Sequence[str], piece: Piece | None, tell: Progress) -> Iterator[pa.Table]:
+        counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)
+        if counts.num_rows:
+            yield counts
 
     @property
     def _limit(self) -> int:
@@ -134,9 +152,58 @@ class FileAudit:
 
     def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
         """Judge what is looked at together, all groups at once if they fit."""
-        names = (*schema.quasi, *schema.sensitive)
-        counted = self.counted(names, schema.quasi, self.pieces(names), progress)
-        return audit_pieces((replace(_evidence(counts, schema), totals=totals) for counts in counted), models)
+        return audit_pieces(self.evidences(schema, totals, progress), models)
+
+    def evidences(self, schema: Schema, totals: Totals, progress: Progress) -> Iterator[Evidence]:
+        """Yield the groups of some columns in pieces that fit, each with what the buckets of its records hold.
+
+        Where quasi-identifiers are in buckets, these decide which records are in a piece, so that every bucket is in
+        one. Several quasi-identifiers must have the same buckets then.
+        """
+        names, apart = self.columns(schema), self.quasi_buckets(schema)
+        by, met = tuple(apart[:1] or schema.quasi), dict.fromkeys(apart[1:], 0)
+        pieces = self.pieces(names) if by else 1
+        for number in range(pieces):
+            tell = partly(progress, number / pieces, (number + 1) / pieces)
+            piece = None if pieces == 1 else Piece(number, pieces, by)
+            for counts in self._counted(names, piece, tell):
+                met = {name: many + int(pc.count_distinct(counts[name]).as_py()) for name, many in met.items()}
+                contents = self._contents(schema, totals, piece)
+                yield replace(_evidence(counts, schema), totals=totals, contents=contents)
+        if pieces > 1 and self.source.distinct(list(met)) != met:
+            raise UnsupportedModelError(
+                "Quasi-identifiers in different buckets are judged only while all groups fit into memory, and these "
+                "are too many; give more with memory= (--memory)."
+            )
+
+    def quasi_buckets(self, schema: Schema) -> list[str]:
+        """Return the columns that number the buckets of quasi-identifiers."""
+        return list(dict.fromkeys(self.buckets[name] for name in schema.quasi if name in self.buckets))
+
+    def _contents(self, schema: Schema, totals: Totals, piece: Piece | None) -> dict[str, BucketContents] | None:
+        """Count what the buckets hold that sensitive values of a piece are in; None if the table has no buckets."""
+        found: dict[str, BucketContents] = {}
+        for name in schema.sensitive:
+            if name in self.buckets:
+                column = self.buckets[name]
+                met = None if piece is None else replace(piece, through=column)
+                counts = self.source.count([column, name], VALUES * self._limit, lambda _: None, met)
+                counts = counts.filter(pc.is_valid(counts[column]))
+                refuse_strange_buckets(column, counts[column])
+                scale = self.bucket_sizes[column].scale
+                coded, weights = totals.code(name, counts[name]), counts[WEIGHT].to_numpy()
+                found[name] = BucketContents.of_counts(counts[column], coded, weights, scale)
+        return found if self.buckets else None
+
+    @cached_property
+    def bucket_sizes(self) -> dict[str, BucketSizes]:
+        """How large the buckets are, by the column of their numbers."""
+        found = {}
+        for column in dict.fromkeys(self.buckets.values()):
+            pieces = self.counted([column], [column], self.pieces([column]), silent)
+            sizes = (counts.filter(pc.is_valid(counts[column]))[WEIGHT] for counts in pieces)
+            found[column] = BucketSizes.of(sizes, self.records)
+        return found
 
     def totals(self) -> Totals:
         """Count the sensitive values of the whole table."""
@@ -144,8 +211,31 @@ class FileAudit:
         for name in self.schema.sensitive:
             counts = self.source.count([name], VALUES * self.most, lambda _: None)
             values[name] = counts[name], counts[WEIGHT].to_numpy()
-        records = int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
-        return Totals.count(records, values, self.schema)
+        return Totals.count(self.records, values, self.schema)
+
+    @cached_property
+    def records(self) -> int:
+        """How many records the table has."""
+        return int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
+
+
+@dataclass(frozen=True)
+class BucketSizes:
+    """How large the buckets of an attribute are: all of them together, and which sizes occur."""
+
+    cells: int
+    buckets: int
+    different: frozenset[int]
+    scale: int | None
+
+    @classmethod
+    def of(cls, pieces: Iterable[pa.ChunkedArray], records: int) -> BucketSizes:
+        """Look at the sizes of all buckets, some at a time; the table has so many records."""
+        cells, buckets, different = 0, 0, set[int]()
+        for sizes in pieces:
+            cells, buckets = cells + int(pc.sum(sizes).as_py() or 0), buckets + len(sizes)
+            different.update(sizes.unique().to_pylist())
+        return cls(cells, buckets, frozenset(different), whole_scale(different, records))
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -
 
 def _is_finished(segment: int, log: RunLog) -> bool:
     noted = log.noted["finished"].get(str(segment))
-    return noted is not None and all(map(log.has, noted["parts"]))
+    return noted is not None and all(map(log.has, (*noted["parts"], *noted["keys"].values())))
 
 
 def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
@@ -152,7 +152,7 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
             uncut = finishing.by_cases and finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
             finish = UncutFinishing(finishing, run.limits.segment_rows).finish if uncut else finishing.finish
             each = finish(segment)
-            log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})
+            log.note_files(each.files, finished={**log.noted["finished"], str(segment): each.as_dict()})
         finishing.rows.path(segment).unlink(missing_ok=True)
         finished.append(each)
         pa.default_memory_pool().release_unused()
