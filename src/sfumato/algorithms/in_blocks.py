@@ -78,7 +78,9 @@ def search_in_blocks(
     facts = algorithm.settle(task, lambda: (task.table.take(mine) for mine in rows))
     settled, found = algorithm.settled(facts), []
     told = told_of_whole(task.table.rows, task.whole().totals, facts)
-    for mine, each in zip(rows, block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows), strict=True):
+    for mine, each in zip(
+        rows, block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows), strict=True
+    ):
         found.append(settled.search(each if streams is None else replace(each, stream=streams(mine, told))))
     return united(found, rows)
 

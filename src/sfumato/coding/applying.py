@@ -108,8 +108,8 @@ def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ra
 class Drawn:
     """A permutation of the cells of every bucket of a table or block, and a key of every bucket.
 
-    `source` is the row whose cell every row shows, `bucket` the place of every row's bucket, below 0 for a cell in none.
-    Buckets are in the order of their `keys`, which were drawn uniformly.
+    `source` is the row whose cell every row shows, `bucket` the place of every row's bucket, below 0 for a cell in
+    none. Buckets are in the order of their `keys`, which were drawn uniformly.
     """
 
     source: npt.NDArray[np.int64]

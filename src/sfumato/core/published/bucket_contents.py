@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from math import lcm
 
@@ -28,7 +28,7 @@ class BucketContents:
     """
 
     offsets: Counts
-    codes: npt.NDArray[np.integer]
+    codes: npt.NDArray[np.int32]
     counts: Counts
     scale: int | None
     numbers: pa.Array | None = None
@@ -68,7 +68,7 @@ class BucketContents:
         return replace(
             self,
             offsets=np.concatenate([self.offsets, last + 1 + np.arange(len(codes))]),
-            codes=np.concatenate([self.codes, codes.astype(self.codes.dtype)]),
+            codes=np.concatenate([self.codes, codes.astype(np.int32)]),
             counts=np.concatenate([self.counts, np.ones(len(codes), dtype=np.int64)]),
         )
 
@@ -83,3 +83,27 @@ def whole_scale(sizes: Collection[int], records: int) -> int | None:
     """
     scale = lcm(*sizes)
     return scale if scale * records * max(sizes, default=1) < LARGEST_COUNT else None
+
+
+@dataclass(frozen=True)
+class BucketSizes:
+    """How large the buckets of an attribute are, in a table of so many records: in all, and which sizes occur."""
+
+    records: int
+    cells: int
+    buckets: int
+    different: frozenset[int]
+
+    @classmethod
+    def of(cls, pieces: Iterable[pa.Array | pa.ChunkedArray], records: int) -> BucketSizes:
+        """Look at the sizes of all buckets, some at a time."""
+        cells, buckets, different = 0, 0, set[int]()
+        for sizes in pieces:
+            cells, buckets = cells + int(pc.sum(sizes).as_py() or 0), buckets + len(sizes)
+            different.update(sizes.unique().to_pylist())
+        return cls(records, cells, buckets, frozenset(different))
+
+    @property
+    def scale(self) -> int | None:
+        """What shares of values are multiplied by, see `BucketContents`."""
+        return whole_scale(self.different, self.records)

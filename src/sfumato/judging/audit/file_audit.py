@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.progress import Progress, partly, silent
-from sfumato.core.published.bucket_contents import BucketContents, whole_scale
+from sfumato.core.published.bucket_contents import BucketContents, BucketSizes
 from sfumato.core.published.table import bucket_column, refuse_strange_buckets
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import UnsupportedModelError
@@ -217,25 +217,6 @@ class FileAudit:
     def records(self) -> int:
         """How many records the table has."""
         return int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
-
-
-@dataclass(frozen=True)
-class BucketSizes:
-    """How large the buckets of an attribute are: all of them together, and which sizes occur."""
-
-    cells: int
-    buckets: int
-    different: frozenset[int]
-    scale: int | None
-
-    @classmethod
-    def of(cls, pieces: Iterable[pa.ChunkedArray], records: int) -> BucketSizes:
-        """Look at the sizes of all buckets, some at a time; the table has so many records."""
-        cells, buckets, different = 0, 0, set[int]()
-        for sizes in pieces:
-            cells, buckets = cells + int(pc.sum(sizes).as_py() or 0), buckets + len(sizes)
-            different.update(sizes.unique().to_pylist())
-        return cls(cells, buckets, frozenset(different), whole_scale(different, records))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import CodedColumn, CodedTable, refuse_uncoded
@@ -70,7 +71,7 @@ class BlockTask:
         refuse_uncoded(cutter.quasi, (*cutter.sensitive, *others), run.profile.rows)
         task = cls(recipe=run.recipe, rows=run.profile.rows, cutter=cutter, counted=cutter.task(), others=others)
         lost = {name: run.profile.column(name).missing for name in schema.quasi}
-        one = algorithm.publishes == "buckets" and len(schema.quasi) == 1  # a slice would show it unchanged
+        one = isinstance(algorithm, Slicing) and len(schema.quasi) == 1  # which a slice would show unchanged
         counted = replace(
             task.counted,
             table=task.all_sensitive(watched_counts(run, cutter, quasi=one)),

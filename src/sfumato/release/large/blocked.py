@@ -23,11 +23,11 @@ from sfumato.exceptions import InfeasibleError, ReadError
 from sfumato.randomness import Stream
 from sfumato.release.applying import fixed_order
 from sfumato.release.large.block_task import BlockTask, most_block_rows
-from sfumato.release.large.bucket_numbers import number_buckets, renumber
+from sfumato.release.large.bucket_numbers import count_keys, number_buckets, renumber
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
 from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
-from sfumato.release.large.judging import Judgement
+from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
@@ -263,6 +263,9 @@ def _judged(
     refuse_suppressed(run.recipe.algorithm, truth.suppressed, run.profile.rows, most)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
     judged = judge_segments(run, written, finishing.search.quasi, truth, tell, centers=finishing.centers)
+    buckets = {name: count_keys([each.keys[name] for each in finished]) for name in finished[0].keys}
+    if {column: sizes.buckets for column, sizes in judged.buckets.items()} != buckets:
+        refuse_broken(run.recipe, replace(truth, unmatched=truth.unmatched + 1))  # two buckets have one number
     if not finishing.centers:
         return judged
     lost = sum(finishing.losses.values()) / truth.rows_out

@@ -21,6 +21,11 @@ KEYS_AT_ONCE = 4_000_000  # that are ranked together
 HIGHEST = (1 << 64) - 1
 
 
+def count_keys(blocks: Sequence[Path]) -> int:
+    """Count the keys of all blocks, given their files."""
+    return sum(len(np.load(block, mmap_mode="r")) for block in blocks)
+
+
 def number_buckets(blocks: Sequence[Path], at_once: int = KEYS_AT_ONCE) -> list[Path]:
     """Write the rank of every key among those of all blocks to a file beside that of the keys; return these files.
 
@@ -31,7 +36,9 @@ def number_buckets(blocks: Sequence[Path], at_once: int = KEYS_AT_ONCE) -> list[
     """
     keys = [np.load(block, mmap_mode="r") for block in blocks]
     files = [block.with_suffix(".ranks.npy") for block in blocks]
-    ranks = [np.lib.format.open_memmap(file, "w+", np.int64, mine.shape) for file, mine in zip(files, keys, strict=True)]
+    ranks = [
+        np.lib.format.open_memmap(file, "w+", np.int64, mine.shape) for file, mine in zip(files, keys, strict=True)
+    ]
     done, total = 0, sum(len(mine) for mine in keys)
     pieces = max(1, -(-total // at_once))
     begins = [0] * len(keys)

@@ -63,8 +63,8 @@ def kept_for(resources: Resources, out: Path) -> Iterator[Path | None]:
 class RunLog:
     """How far a segmented run came, in `plan.json` of its folder where it `lasts`.
 
-    `noted` holds the recipe with the digest of the table, the seed, secret and date that were `drawn` for it, how all rows were
-    coded, how they were cut, hashes of all files, and what became of the segments that are finished.
+    `noted` holds the recipe with the digest of the table, the seed, secret and date that were `drawn` for it, how all
+    rows were coded, how they were cut, hashes of all files, and what became of the segments that are finished.
     """
 
     folder: Path
@@ -117,8 +117,7 @@ class RunLog:
 
 
 def as_noted(recipe: Recipe, folder: Path) -> Recipe:
-    """Return a recipe with the seed and secret that the run has drawn that is resumed, if none is given, and its date.
-    """
+    """Return a recipe with the date of the run that is resumed, and with the seed and secret that it has drawn."""
     drawn = _noted(folder).get("drawn")
     if drawn is None:
         return recipe

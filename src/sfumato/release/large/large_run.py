@@ -83,7 +83,9 @@ class LargeRun:
         made_of = replace(
             recipe,
             seed=draw_seed() if recipe.seed is None else recipe.seed,
-            secret=draw_secret() if recipe.secret is None and recipe.algorithm.publishes == "buckets" else recipe.secret,
+            secret=draw_secret()
+            if recipe.secret is None and recipe.algorithm.publishes == "buckets"
+            else recipe.secret,
             input_rows=profile.rows,
             input_sha256=None,
             input_digest=profile.digest,

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from sfumato.catalogue import measure
+from sfumato.catalogue import measure, unite_measures
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, partly
 from sfumato.core.published.counting import count_groups
-from sfumato.core.published.table import PublishedTable
+from sfumato.core.published.table import BUCKET_PREFIX, PublishedColumn, PublishedTable
 from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.evidence import Evidence
@@ -97,19 +98,34 @@ def _judge_together(
 ) -> Judgement:
     """Count the groups of all files together, in pieces where they do not fit."""
     recipe = run.recipe
-    profile = written.profile(run.names, recipe.schema.quasi)
     audited = _audited(run, written)
+    profile = written.profile(_in_order(run, written), recipe.schema.quasi)
     audit = replace(audited.run(recipe.models, partly(progress, 0.0, 0.6)), truth=truth)
     refuse_broken(recipe, audit)
     known = {domain.name: domain for domain in quasi}
-    measured = _measured(run, audited, known, partly(progress, 0.6, 1.0))
+    suppressed, told = run.profile.rows - audit.records, partly(progress, 0.6, 1.0)
+    if audited.buckets:
+        measures = _measures_of_pieces(run, audited, known, suppressed, told)
+    else:
+        measures = measure(replace(_measured(run, audited, known, told), suppressed=suppressed), covers=not centers)
+    described = {name: _described(run, written, name) for name in audited_columns(recipe)}
     return Judgement(
         evidence=replace(_evidence(run, written, profile), centers=centers),
         audit=audit,
-        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=not centers),
+        measures=measures,
         profile=profile,
-        described={name: _described(run, written, name) for name in audited_columns(recipe)},
+        described={name: _in_buckets(each) if name in audited.buckets else each for name, each in described.items()},
+        buckets=audited.bucket_sizes if audited.buckets else {},
     )
+
+
+def _in_order(run: LargeRun, written: Source) -> tuple[str, ...]:
+    """Return the published columns in their order, those that number buckets among them."""
+    return tuple(name for name in written.names if name in run.names or name.startswith(BUCKET_PREFIX))
+
+
+def _in_buckets(described: dict[str, Any]) -> dict[str, Any]:
+    return {**described, "forms": ["values of a bucket"]}
 
 
 def _measured(run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], progress: Progress) -> Measured:
@@ -121,6 +137,27 @@ def _measured(run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], pr
         table = PublishedTable.read(shown, schema, known, weights=counts[WEIGHT].to_numpy())
         pieces.append(Measured.of(table, 0, count_groups(table, shown, schema).histograms))
     return unite(pieces)
+
+
+def _measures_of_pieces(
+    run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], suppressed: int, progress: Progress
+) -> dict[str, float]:
+    """Measure pieces with whole buckets one by one, for these show more sets of values than are kept together."""
+    schema, sizes = audited_schema(run.recipe), []
+    found: list[tuple[int, Mapping[str, float]]] = []
+    minorities: dict[str, float] = dict.fromkeys(schema.sensitive, 0.0)
+    bare: tuple[PublishedColumn, ...] = ()
+    totals = audited.totals().only(schema.sensitive)
+    for piece in audited.evidences(schema, totals, progress):
+        table = PublishedTable.read(piece.published, schema, known, weights=piece.weights)
+        groups = count_groups(table, piece.published, schema, totals=totals, contents=piece.contents)
+        measured = Measured.of(table, 0, groups.histograms)
+        found.append((piece.records, measure(measured)))
+        sizes.append(measured.sizes)
+        minorities = {name: many + measured.minorities[name] for name, many in minorities.items()}
+        nothing = np.zeros(0, dtype=np.int32)
+        bare = tuple(replace(column, texts=(), codes=nothing) for column in measured.columns)
+    return unite_measures(found, Measured(bare, {}, np.concatenate(sizes), suppressed, minorities))
 
 
 def _evidence(run: LargeRun, written: Source, profile: TableProfile) -> Evidence:
