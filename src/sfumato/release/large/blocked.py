@@ -177,10 +177,10 @@ class BlockFinishing(Finishing):
 
     def found(self, segment: int, coded: pa.RecordBatch) -> Publication:
         """Search one block."""
-        task, algorithm = self._task(segment, coded), self.task.recipe.algorithm
+        task, algorithm, facts = self._task(segment, coded), self.task.recipe.algorithm, self.log.noted.get("settled")
         if self.in_buckets:
             task = replace(task, stream=self._streams(coded)(SEARCH))
-        publication = algorithm.settled(self.log.noted.get("settled", {})).search(task)
+        publication = (algorithm if facts is None else algorithm.settled(facts)).search(task)
         if self.centers:
             self.log.note(losses={**self.losses, str(segment): _lost(task, publication)})
         if publication.proof is not None and self.plan.tree.segments == 1:
