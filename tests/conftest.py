@@ -17,7 +17,7 @@ from drawn_examples import MODERATE, THOROUGH
 from sfumato.threads import worker_count
 
 SHARED_DATA = "SFUMATO_SHARED_DATA"
-TRACED_EXAMPLES = 10
+TRACED_EXAMPLES = 3
 
 # The same examples in every run, and no verdict that depends on how fast the machine is or what else was imported.
 settings.register_profile(
