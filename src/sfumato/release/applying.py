@@ -86,13 +86,22 @@ def apply(
                 ranked.append(shuffle.number)
         ranked.append(columns[name])
     order = _ordered(ranked, group, len(kept))
+    return Applied(_taken(columns, group, order), kept[order], shuffles.keys)
+
+
+def _taken(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray | _ByGroup],
+    group: npt.NDArray[np.int32],
+    order: npt.NDArray[np.int64],
+) -> pa.Table:
+    """Put rows in an order."""
     ordered_group, places = pa.array(group[order]), pa.array(order)
 
     def ordered(cells: pa.Array | pa.ChunkedArray | _ByGroup) -> pa.Array | pa.ChunkedArray:
         return cells.texts.array().take(ordered_group) if isinstance(cells, _ByGroup) else cells.take(places)
 
-    shown = in_threads(ordered, columns.values(), len(kept))
-    return Applied(pa.table(dict(zip(columns, shown, strict=True))), kept[order], shuffles.keys)
+    shown = in_threads(ordered, columns.values(), len(order))
+    return pa.table(dict(zip(columns, shown, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
