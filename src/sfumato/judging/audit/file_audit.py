@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from sfumato.core.published.totals import Totals
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
 from sfumato.judging.audit.piece_counts import PieceCounts
-from sfumato.judging.audit.pieces import audit_pieces
+from sfumato.judging.audit.pieces import PieceAudit
 from sfumato.judging.audit.verdict import Verdict
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
@@ -28,6 +28,10 @@ from sfumato.sources.base import WEIGHT, Piece, Source
 VALUES = 10  # so many values of one column take the room of one combination that is judged
 FEW = 1000  # combinations that fit anyway
 ROOM = 1.25  # an estimate may be too low by a quarter
+
+
+def _forget(_: Evidence) -> None:
+    """Do nothing with a piece."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,11 +53,19 @@ class FileAudit:
     population: pa.Table | None = None
     ignore_suppressed: bool = False
 
-    def run(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+    def run(
+        self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None] = _forget
+    ) -> Audit:
         """Judge promises, and what the table reaches of all standard models.
 
         All columns are counted together if their combinations fit. Else, sensitive columns that models read are
         counted together, and all others one by one.
+
+        Parameters
+        ----------
+        models : the promises.
+        progress : is told how far it is.
+        seen : is called with all groups in pieces, each with at least the sensitive columns that models read.
         """
         check_models(models, self.schema)
         names = self.columns(self.schema)
@@ -61,9 +73,11 @@ class FileAudit:
             (counts,) = self.counted(names, (), 1, progress)
             evidence = _evidence(counts, self.schema)
             ignored = self.ignore_suppressed
-            return audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+            audit = audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+            seen(evidence)
+            return audit
         self._refuse_comparing_groups(models)
-        return self._united(models, progress)
+        return self._united(models, progress, seen)
 
     @cached_property
     def buckets(self) -> dict[str, str]:
@@ -112,7 +126,7 @@ class FileAudit:
                 "memory= (--memory), or leave it out."
             )
 
-    def _united(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+    def _united(self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None]) -> Audit:
         """Look at sets of columns one after the other, and put together what was found of all models."""
         looks = list(self._looks(models))
         totals = self.totals()
@@ -121,11 +135,16 @@ class FileAudit:
         for at, look in enumerate(looks):
             tell = partly(progress, at / len(looks), (at + 1) / len(looks))
             judged = [models[place] for place in look.places]
-            audits.append(self._audit(look.schema, totals.only(look.schema.sensitive), judged, tell))
+            found = PieceAudit(judged)
+            for piece in self.evidences(look.schema, totals.only(look.schema.sensitive), tell):
+                found.add(piece)
+                if not at:
+                    seen(piece)
+            audits.append(found.audit())
             verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
         whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
-        found = united_audits(whole, totals, self.schema)
-        return replace(found, verdicts=tuple(verdicts[place] for place in range(len(models))))
+        united = united_audits(whole, totals, self.schema)
+        return replace(united, verdicts=tuple(verdicts[place] for place in range(len(models))))
 
     def sets(self, models: Sequence[PrivacyModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
         """Return the sensitive columns that are counted together: those that models read, and each of the others.
@@ -149,10 +168,6 @@ class FileAudit:
             yield _Look(restricted(self.schema, quasi=scope, sensitive=first), places)
             for names in rest:
                 yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
-
-    def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
-        """Judge what is looked at together, all groups at once if they fit."""
-        return audit_pieces(self.evidences(schema, totals, progress), models)
 
     def evidences(self, schema: Schema, totals: Totals, progress: Progress) -> Iterator[Evidence]:
         """Yield the groups of some columns in pieces that fit, each with what the buckets of its records hold.

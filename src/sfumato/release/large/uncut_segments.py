@@ -85,7 +85,8 @@ class UncutFinishing:
         cases = Cases.of(rows.pieces(segment), names, self.most)
         columns = [cases.codes[name].to_numpy() for name in names]
         cut = len(coder.quasi)
-        publication = self.finishing.found(segment, Batch.of(columns[:cut], columns[cut:], cases.many))
+        batch = Batch.of(columns[:cut], columns[cut:], cases.many)
+        publication = self.finishing.search.finish(batch, self.finishing.plan.totals)
         if self.finishing.judged is not None:
             self.finishing.judged.refuse()
         found = []
