@@ -30,7 +30,7 @@ def masks_of_groups(group: Numbers, codes: Numbers, groups: int) -> Ints:
 
 
 def codes_of_groups(group: Numbers, codes: Numbers, groups: int, width: int) -> tuple[Ints, Ints]:
-    """Return the different codes that occur in every group, ascending, all below `width`, and where those of each begin.
+    """Return the different codes of every group, ascending, all below `width`, and where those of each begin.
 
     >>> codes_of_groups(np.array([0, 1, 0, 0]), np.array([5, 3, 4, 5]), 2, 6)
     (array([0, 2, 3]), array([4, 5, 3]))

@@ -18,7 +18,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.ordering import ascending
 from sfumato.exceptions import ReadError
 from sfumato.release.large.row_hashes import hash_rows
-from sfumato.sources.base import LookingUp, LookUp, Source, TableProfile
+from sfumato.sources.base import LookUp, Source, TableProfile
 
 TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
@@ -187,9 +187,7 @@ class CodedRows:
 
 
 def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tuple[Source, RowCoder]:
-    """Let an engine look codes up, if it can: it sees every value of a column once where it stores them so."""
-    if not isinstance(source, LookingUp):
-        return source, coder
+    """Let the engine look codes up: it sees every value of a column once where it stores them so."""
     found = coder.look_ups()
     alike = {name: each for name, each in found.items() if each.values.type == profile.column(name).type}
     return source.looked_up(alike), replace(coder, ready=frozenset(alike))
