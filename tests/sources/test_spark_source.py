@@ -269,10 +269,18 @@ def test_a_part_that_the_session_does_not_see_is_refused(tmp_path):
         gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
 
 
-def test_object_stores_are_refused_before_any_scan(spark):
+def test_a_release_goes_to_an_address_and_comes_back_from_there(spark, tmp_path):
+    table, address = people(60), (tmp_path / "stored").as_uri()
+    release = sf.carry_out(RECIPE, read(spark, table, tmp_path / "in"), out=address, temporary=tmp_path)
+    assert release.scan().to_table().equals(undecorated(sf.carry_out(RECIPE, table).published))
+    assert release.to_spark(spark).count() == release.audit.records
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "stored"}
+
+
+def test_databases_are_refused_before_any_scan(spark):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
-    with pytest.raises(WriteError, match="s3a:// addresses"):
-        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="s3a://bucket/release")
+    with pytest.raises(WriteError, match="postgresql:// addresses"):
+        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="postgresql://host/release")
 
 
 def test_errors_of_spark_are_told_without_cells(spark, tmp_path):

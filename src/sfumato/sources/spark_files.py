@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
@@ -18,11 +19,15 @@ from sfumato.sources.spark_workers import CHANGED
 
 def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
     """Return Parquet files that were written here as a DataFrame of a session."""
-    fields = pq.read_schema(paths[0])
+    return spark_frame_at(session, [path.resolve().as_uri() for path in paths], pq.read_schema(paths[0]))
+
+
+def spark_frame_at(session: Any, addresses: Sequence[str], fields: pa.Schema) -> Any:
+    """Return Parquet files at some addresses, whose columns are known, as a DataFrame of a session."""
     kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
     with told("read"):
         reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
-        return reader.parquet(*(path.resolve().as_uri() for path in paths))
+        return reader.parquet(*addresses)
 
 
 def gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
-from sfumato.core.published.table import bucket_column, refuse_unreadable_columns
+from sfumato.core.published.table import refuse_unreadable_columns
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
 from sfumato.judging.audit.file_audit import FileAudit
@@ -24,6 +24,7 @@ from sfumato.sources.base import refuse_reserved
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.object_stores import stored_table
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -46,7 +47,8 @@ def audit(
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow), or what is larger than memory: a file, a folder of
-        Parquet files or a pattern such as `"release/public/table/*.parquet"`, an Arrow dataset, a Spark DataFrame.
+        Parquet files or a pattern such as `"release/public/table/*.parquet"`, an Arrow dataset, a Spark DataFrame, the
+        address of a release in an object store.
     schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
     models : the promises to judge.
     original : the original table; if given, every published cell must cover the value it represents.
@@ -63,7 +65,7 @@ def audit(
         with no original.
     """
     check_models(models, schema)
-    resources = Resources(**where)
+    resources, published = Resources(**where), stored_table(published)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         refuse_compared(original=original, correspondence=correspondence, centers=centers, perturbed=perturbed)
@@ -102,16 +104,16 @@ def audit_files(
     _refuse_unserved(schema, models)
     with resources.opened(published, reading or {}) as source:
         _refuse_columns(schema, source.names)
-        judged = restricted(schema, sensitive=schema.sensitive)
-        names = (*judged.quasi, *judged.sensitive)
-        source.profile(names, names)
-        return FileAudit(
+        audited = FileAudit(
             source=source,
-            schema=judged,
+            schema=restricted(schema, sensitive=schema.sensitive),
             most=resources.budget // BYTES_PER_COMBINATION,
             population=population,
             ignore_suppressed=ignore_suppressed,
-        ).run(models, progress)
+        )
+        names = audited.columns(audited.schema)
+        source.profile(names, names)
+        return audited.run(models, progress)
 
 
 def refuse_compared(**given: object) -> None:
@@ -142,7 +144,3 @@ def _refuse_columns(schema: Schema, names: Sequence[str]) -> None:
     """Refuse before any row is read a table that misses columns, or has some that are not judged in an engine."""
     refuse_unreadable_columns(names, schema)
     refuse_reserved(schema.attributes)
-    if any(bucket_column(names, name) is not None for name in schema.attributes):
-        raise UnsupportedModelError(
-            'Buckets reach across groups and are not judged beyond memory; use engine="memory" (--engine memory).'
-        )

@@ -127,7 +127,7 @@ def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -
 
 def _is_finished(segment: int, log: RunLog) -> bool:
     noted = log.noted["finished"].get(str(segment))
-    return noted is not None and all(map(log.has, noted["parts"]))
+    return noted is not None and all(map(log.has, (*noted["parts"], *noted["keys"].values())))
 
 
 def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
@@ -157,7 +157,7 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
             each = finishing.read_again(log.noted["finished"][str(segment)])
         else:
             each = finish_segment(finishing, segment, run.limits.segment_rows)
-            log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})
+            log.note_files(each.files, finished={**log.noted["finished"], str(segment): each.as_dict()})
         finishing.rows.path(segment).unlink(missing_ok=True)
         finished.append(each)
         pa.default_memory_pool().release_unused()
