@@ -311,7 +311,10 @@ class DuckDBSource:
         if self._kept != tuple(kept):
             self._view(kept)
         names, last = [name for name in cases.column_names if name != GROUP], self._counted
-        if last is not None and HASHED in last.column_names and _same_types(last, cases, names):
+        known = (
+            {} if last is None or HASHED not in last.column_names else {each.name: each.type for each in last.schema}
+        )
+        if known and all(known.get(name) == cases.schema.field(name).type for name in names):
             self._connection.register(SUMS, last)
             sums = f"SELECT * FROM {SUMS}"  # noqa: S608 - our own name
         else:
@@ -385,12 +388,6 @@ class DuckDBSource:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
         except duckdb.Error as error:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
-
-
-def _same_types(one: pa.Table, other: pa.Table, names: Sequence[str]) -> bool:
-    """Return whether two tables have some columns of the same types."""
-    known = set(one.column_names) & set(other.column_names)
-    return known >= set(names) and all(one.schema.field(name).type == other.schema.field(name).type for name in names)
 
 
 def size_of(folder: Path) -> int:
