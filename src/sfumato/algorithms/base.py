@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from sfumato.schema.missing import Missing
 from sfumato.validation import did_you_mean
 
 Shows: TypeAlias = Literal["covers", "centers", "buckets"]
+Settled: TypeAlias = Mapping[str, Any]  # plain values, as JSON has them
 Needed: TypeAlias = Literal["always", "matches-all", "never"]
 MANY = 1 << 40  # records, more than any model asks for
 
@@ -59,6 +60,8 @@ class Task:
     totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
         a larger table: models compare groups with all of it.
     finer : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
+    lost : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
+        models read is told of it here.
     """
 
     table: CodedTable
@@ -70,6 +73,7 @@ class Task:
     progress: Progress = silent
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
     finer: FinerCounts | None = None
+    lost: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         if any(model.needs_original for model in self.models):
@@ -166,15 +170,29 @@ class Algorithm(ABC):
         """Return what a block of a table must keep as one group, so that the search finds what to publish of it."""
         return models
 
-    def settled(self, task: Task, block: npt.NDArray[np.integer]) -> Algorithm:  # noqa: ARG002 - most decide nothing
-        """Return what searches the blocks of a table one by one; what must be alike in all of them is decided here.
+    def settle(self, task: Task, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:  # noqa: ARG002 - most decide nothing
+        """Decide what must be alike in all blocks of a table, before they are searched one by one.
 
         Parameters
         ----------
-        task : the whole table.
-        block : the number of every record's block; each block keeps what is needed of it.
+        task : the whole table, of which only what models read may be told, as cases with weights.
+        blocks : returns the records of every block, as often as it is called; each keeps what is needed of it.
         """
+        return {}
+
+    def settled(self, facts: Settled) -> Algorithm:  # noqa: ARG002 - most decide nothing
+        """Return what searches blocks, given what was decided for all of them."""
         return self
+
+    def refused_missing(self, missing: Mapping[str, int], policy: Missing) -> str | None:  # noqa: ARG002 - for some
+        """Return in one sentence why quasi-identifiers with so many missing cells are not served, or nothing."""
+        for name, cells in missing.items() if self.needs_complete else ():
+            if cells:
+                return (
+                    f"{_name(self)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
+                    "cells; fill them or drop these rows."
+                )
+        return None
 
     def refusal(self, task: Task) -> str | None:
         """Return in one sentence why the algorithm does not support this task, or nothing.
@@ -190,7 +208,7 @@ class Algorithm(ABC):
 
 
 def _cases(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    if task.table.weights is not None and not algorithm.serves_cases:
+    if task.table.weights is not None and not (algorithm.serves_cases or task.lost is not None):
         yield (
             f"{_name(algorithm)} needs every record, but equal records are only counted here; give it the records "
             "themselves, or use Optimal."
@@ -269,19 +287,13 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
 
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    table = task.table
-    lost = {column.name: np.flatnonzero(column.codes == column.domain.missing) for column in table.quasi}
-    yield from refused_missing(algorithm, {name: table.records(cases) for name, cases in lost.items()})
-
-
-def refused_missing(algorithm: Algorithm, missing: Mapping[str, int]) -> Iterator[str]:
-    """Yield why quasi-identifiers with so many missing cells are not served."""
-    for name, cells in missing.items() if algorithm.needs_complete else ():
-        if cells:
-            yield (
-                f"{_name(algorithm)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
-                "cells; fill them or drop these rows."
-            )
+    table, lost = task.table, task.lost
+    if lost is None:
+        cases = {column.name: np.flatnonzero(column.codes == column.domain.missing) for column in table.quasi}
+        lost = {name: table.records(found) for name, found in cases.items()}
+    refusal = algorithm.refused_missing(lost, task.missing)
+    if refusal is not None:
+        yield refusal
 
 
 def _name(algorithm: Algorithm) -> str:

@@ -6,7 +6,8 @@ group each. So every block can be published, and no block depends on where its r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Settled, Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch
 from sfumato.algorithms.publishing import publish_groups
@@ -23,6 +24,7 @@ from sfumato.coding.cutting.partition import Ints
 from sfumato.core.progress import partly
 from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded, WrittenLabels
 from sfumato.models.base import PrivacyModel
+from sfumato.randomness import Stream
 
 CUT = 0.05  # of the work is done when the blocks are cut
 
@@ -51,7 +53,9 @@ def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flag
     return None
 
 
-def search_in_blocks(algorithm: Algorithm, task: Task, most_rows: int) -> Publication:
+def search_in_blocks(
+    algorithm: Algorithm, task: Task, most_rows: int, streams: Callable[[Ints, str], Stream] | None = None
+) -> Publication:
     """Find what to publish of a table, block by block if it has more records than a block.
 
     Every block may suppress its share of what the table may, rounded down, and groups are compared with the whole
@@ -62,17 +66,36 @@ def search_in_blocks(algorithm: Algorithm, task: Task, most_rows: int) -> Public
     algorithm : what searches every block.
     task : the records, in an order that follows from what is published of them if the algorithm depends on it.
     most_rows : blocks with more records are cut, as long as that is possible.
+    streams : returns the stream of a block, given its records and what else its search depends on; by default, all
+        blocks draw from the stream of the task.
     """
     block = blocks_of(replace(task, models=algorithm.needed_of_blocks(task.models)), most_rows)
     count = int(block.max(initial=0)) + 1
     if count == 1:
         return algorithm.search(task)
-    settled = algorithm.settled(task, block)
     order = np.argsort(block, kind="stable")
     rows = np.split(order, np.searchsorted(block[order], np.arange(1, count)))
-    tasks = block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows)
-    found = [settled.search(each) for each in tasks]
+    facts = algorithm.settle(task, lambda: (task.table.take(mine) for mine in rows))
+    settled, found = algorithm.settled(facts), []
+    told = told_of_whole(task.table.rows, task.whole().totals, facts)
+    for mine, each in zip(
+        rows, block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows), strict=True
+    ):
+        found.append(settled.search(each if streams is None else replace(each, stream=streams(mine, told))))
     return united(found, rows)
+
+
+def told_of_whole(rows: int, totals: Mapping[str, npt.NDArray[np.integer]], facts: Settled) -> str:
+    """Tell all that the search of a block depends on besides its records and the recipe.
+
+    Parameters
+    ----------
+    rows : how many records the whole table has.
+    totals : how often every value of what models read occurs in it.
+    facts : what was decided for all blocks.
+    """
+    counts = {name: many.tolist() for name, many in totals.items()}
+    return json.dumps([rows, counts, facts], sort_keys=True)
 
 
 def blocks_of(task: Task, most_rows: int) -> Ints:

@@ -157,7 +157,8 @@ class Trial:
         if self.algorithm.refusal(task) is not None:
             return None
         publication = _locked(self._found(task))
-        published, correspondence = apply(publication, request.table, request.schema, Stream(SECRET))
+        applied = apply(publication, request.table, request.schema, Stream(SECRET))
+        published, correspondence = applied.shown, applied.rows
         correspondence.flags.writeable = False
         return Outcome(
             request=request,

@@ -15,6 +15,7 @@ from sfumato.coding.ordering import ascending
 from sfumato.randomness import Stream
 
 Ranks = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 LARGEST_KEY = np.iinfo(np.int64).max
 NEAR = 1 << 10
 
@@ -104,6 +105,47 @@ def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ra
 
 
 @dataclass(frozen=True, eq=False)
+class Drawn:
+    """A permutation of the cells of every bucket of a table or block, and a key of every bucket.
+
+    `source` is the row whose cell every row shows, `bucket` the place of every row's bucket, below 0 for a cell in
+    none. Buckets are in the order of their `keys`, which were drawn uniformly.
+    """
+
+    source: npt.NDArray[np.int64]
+    bucket: npt.NDArray[np.int64]
+    keys: Words
+
+    @classmethod
+    def draw(cls, bucket: npt.NDArray[np.integer], stream: Stream, *, alike: Drawn | None = None) -> Drawn:
+        """Draw a permutation uniformly at random, and keys of buckets unless they are given.
+
+        Parameters
+        ----------
+        bucket : the bucket of every cell, below 0 for a cell in none.
+        stream : where bits come from that nobody can repeat.
+        alike : what was drawn for another attribute that has the same buckets.
+        """
+        places = np.flatnonzero(bucket >= 0)
+        inside = bucket[places].astype(np.int64)
+        inside -= inside.min(initial=0)
+        used = np.bincount(inside) > 0
+        inside, count = (np.cumsum(used) - 1)[inside], int(np.count_nonzero(used))
+        mixed = stream.permutation(len(places))
+        source = np.arange(len(bucket))
+        source[places[ascending(inside, count)]] = places[mixed[ascending(inside[mixed], count)]]
+        if alike is not None:
+            return cls(source, alike.bucket, alike.keys)
+        keys = stream.words(count)
+        order = np.argsort(keys, kind="stable")
+        rank = np.empty(count, dtype=np.int64)
+        rank[order] = np.arange(count)
+        place = np.full(len(bucket), -1, dtype=np.int64)
+        place[places] = rank[inside]
+        return cls(source, place, keys[order])
+
+
+@dataclass(frozen=True, eq=False)
 class Shuffle:
     """A permutation of the cells of every bucket, and the published number of every cell's bucket.
 
@@ -114,25 +156,21 @@ class Shuffle:
     number: pa.Array
 
     @classmethod
-    def draw(cls, bucket: npt.NDArray[np.integer], stream: Stream, *, numbers: pa.Array | None = None) -> Shuffle:
-        """Draw a permutation uniformly at random, and new bucket numbers unless they are given.
+    def of(cls, rows: int, drawn: Sequence[tuple[npt.NDArray[np.integer], Drawn]]) -> Shuffle:
+        """Put together what was drawn for parts of a table: buckets are numbered by their keys among those of all.
 
         Parameters
         ----------
-        bucket : the bucket of every cell, below 0 for a cell in none.
-        stream : where bits come from that nobody can repeat.
-        numbers : the number of every cell's bucket, if another attribute has the same buckets.
+        rows : how many rows the table has.
+        drawn : the rows of every part, each in one of them, and what was drawn for it.
         """
-        places = np.flatnonzero(bucket >= 0)
-        shuffled = places[stream.permutation(len(places))]
-        source = np.arange(len(bucket))
-        count = int(bucket.max(initial=-1)) + 1
-        source[places[ascending(bucket[places], count)]] = shuffled[ascending(bucket[shuffled], count)]
-        if numbers is None:
-            anew = stream.permutation(count)
-            lost = bucket < 0
-            numbers = pa.array(np.where(lost, 0, np.append(anew, 0)[bucket]), pa.int64(), mask=lost)
-        return cls(source, numbers)
+        source, number = np.arange(rows), np.full(rows, -1, dtype=np.int64)
+        ranks = rank_together([each.keys for _, each in drawn])
+        for (mine, each), ranked in zip(drawn, ranks, strict=True):
+            source[mine] = mine[each.source]
+            number[mine] = np.append(ranked, -1)[each.bucket]
+        lost = number < 0
+        return cls(source, pa.array(np.where(lost, 0, number), pa.int64(), mask=lost))
 
     def cells(self, shown: pa.Array, original: pa.Array) -> pa.Array:
         """Return the column: the original cells of buckets in their new places, and the published cells of all others.
@@ -148,3 +186,11 @@ class Shuffle:
         if pa.types.is_dictionary(shown.type):
             shown = shown.cast(shown.type.value_type)
         return pc.if_else(pc.is_null(self.number), shown, moved)
+
+
+def rank_together(keys: Sequence[Words]) -> list[Ranks]:
+    """Rank the keys of several parts among those of all; of equal keys, those of the first part come first."""
+    together = np.concatenate([np.zeros(0, dtype=np.uint64), *keys])
+    rank = np.empty(len(together), dtype=np.int64)
+    rank[np.argsort(together, kind="stable")] = np.arange(len(together))
+    return np.split(rank, np.cumsum([len(each) for each in keys])[:-1])

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
+from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
 from sfumato.core.published.totals import Totals
@@ -40,7 +41,8 @@ class Evidence:
     With `weights`, `published` holds distinct rows, each of which stands for as many records, and with
     `original_weights` so does the original: a table that does not fit into memory is judged by its counts. What looks
     at single records refuses such evidence. With `totals`, `published` holds some groups of a larger table, each with
-    all its records; see `sfumato.judging.audit.pieces`.
+    all its records; see `sfumato.judging.audit.pieces`. If that table has buckets, `contents` are those of the buckets
+    of sensitive attributes that these records are in, and the buckets of quasi-identifiers are there with all records.
     """
 
     published: pa.Table
@@ -52,6 +54,7 @@ class Evidence:
     weights: Rows | None = None
     original_weights: Rows | None = None
     totals: Totals | None = None
+    contents: Mapping[str, BucketContents] | None = None
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
@@ -126,7 +129,7 @@ class Evidence:
     @cached_property
     def published_groups(self) -> Groups:
         """Sizes and sensitive values of the published groups, values numbered as the published table alone tells."""
-        return count_groups(self.table, self.published, self.schema, totals=self.totals)
+        return count_groups(self.table, self.published, self.schema, totals=self.totals, contents=self.contents)
 
     @cached_property
     def cells(self) -> FlaggedCells:

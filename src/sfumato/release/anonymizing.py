@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as changed
-from functools import cache, partial
 from pathlib import Path
 from typing import Any, Unpack, overload
 
@@ -28,7 +26,7 @@ from sfumato.judging.measures import Measured
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
 from sfumato.models.base import PrivacyModel
-from sfumato.randomness import Stream, draw_secret, draw_seed
+from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
 from sfumato.release.large.keeping import kept_for
@@ -39,6 +37,7 @@ from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.storing import staged, stored
+from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
@@ -227,14 +226,15 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     searched = table if order is None else table.take(pa.array(order))
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
-    about = cache(partial(_about, recipe, searched))
-    streams = partial(_stream, secret, about)
+    streams = streams_of(secret, recipe, lambda: searched)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
-    task = task_of(searched_recipe(recipe), source.table, progress, streams("search"))
+    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH))
     hiding = later_steps(recipe.masking)
     asked = changed(task, models=()) if hiding else task  # hidden cells keep them
-    publication = search(recipe.algorithm, asked, recipe.block_rows)
-    published, found = apply(publication, source.table, schema, streams("shuffle"))
+    blocks = BlockStreams(secret, recipe, source.table)
+    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block)
+    applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
+    published, found = applied.shown, applied.rows
     records = source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
@@ -265,10 +265,6 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     )
 
 
-def _stream(secret: str, about: Callable[[], str], purpose: str) -> Stream:
-    return Stream(secret, purpose, about=about)
-
-
 def _audited(evidence: Evidence, recipe: Recipe) -> Audit:
     """Audit a release, and withhold one that does not keep its promise."""
     audit = audit_evidence(evidence, recipe.models)
@@ -291,16 +287,6 @@ def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
     if recipe.input_sha256 not in {None, sha256}:
         recipe = changed(recipe, input_file=None, input_date=None)
     return changed(recipe, input_rows=rows, input_sha256=sha256, input_digest=None)
-
-
-def _about(recipe: Recipe, table: pa.Table) -> str:
-    """Say what is released and how, whatever the order of the rows: the secret hides people anew in anything else."""
-    if recipe.block_rows is not None and table.num_rows <= recipe.block_rows:
-        recipe = changed(recipe, block_rows=None)  # it is the same release
-    content = {key: value for key, value in recipe.to_dict().items() if key not in {"sfumato", "input"}}
-    schema = recipe.schema
-    names = [*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()]
-    return fingerprint(table.select(names)) + json.dumps(content, sort_keys=True, default=str)
 
 
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import CellTexts, Ranks, Shuffle, column_ranks, order_rows
+from sfumato.coding.applying import CellTexts, Drawn, Ranks, Shuffle, Words, column_ranks, order_rows
 from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded, WrittenLabels
 from sfumato.core.published.table import name_buckets
 from sfumato.randomness import Stream
@@ -28,13 +28,37 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     return order_rows(list(ranked), table.num_rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """The published table, for each of its rows the number of the original row, and how buckets were numbered.
+
+    `keys` are, for every column of bucket numbers, those that its buckets are ordered by.
+    """
+
+    shown: pa.Table
+    rows: npt.NDArray[np.int64]
+    keys: Mapping[str, Words]
+
+
 def apply(
-    publication: Publication, table: pa.Table, schema: Schema, stream: Stream
-) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Build the published table, and for each of its rows the number of the original row.
+    publication: Publication,
+    table: pa.Table,
+    schema: Schema,
+    stream: Stream,
+    blocks: Sequence[tuple[npt.NDArray[np.integer], Stream]] = (),
+) -> Applied:
+    """Build the published table.
 
     Values in buckets are permuted within each bucket, and buckets are renumbered, both uniformly at random
     by the stream. Attributes permuted together share one column of bucket numbers, after the last of them.
+
+    Parameters
+    ----------
+    publication : what is published of every row.
+    table : the original.
+    schema : the roles of its columns.
+    stream : where bits come from that nobody can repeat.
+    blocks : the rows of every block that was searched alone, ascending, and the stream of each; no bucket is in two.
     """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
@@ -43,7 +67,7 @@ def apply(
     ranked: list[pa.Array | pa.ChunkedArray | _ByGroup] = []  # the number of a bucket counts more than its cells
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
-    shuffles = _Shuffles(publication, kept, stream)
+    shuffles = _Shuffles(publication, kept, blocks or [(np.arange(table.num_rows), stream)])
     for at, name in enumerate(names):
         recoded, bucketed = publication.recoded.get(name), name in publication.buckets
         if recoded is None:
@@ -62,13 +86,22 @@ def apply(
                 ranked.append(shuffle.number)
         ranked.append(columns[name])
     order = _ordered(ranked, group, len(kept))
+    return Applied(_taken(columns, group, order), kept[order], shuffles.keys)
+
+
+def _taken(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray | _ByGroup],
+    group: npt.NDArray[np.int32],
+    order: npt.NDArray[np.int64],
+) -> pa.Table:
+    """Put rows in an order."""
     ordered_group, places = pa.array(group[order]), pa.array(order)
 
     def ordered(cells: pa.Array | pa.ChunkedArray | _ByGroup) -> pa.Array | pa.ChunkedArray:
         return cells.texts.array().take(ordered_group) if isinstance(cells, _ByGroup) else cells.take(places)
 
-    shown = in_threads(ordered, columns.values(), len(kept))
-    return pa.table(dict(zip(columns, shown, strict=True))), kept[order]
+    shown = in_threads(ordered, columns.values(), len(order))
+    return pa.table(dict(zip(columns, shown, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,27 +137,49 @@ def _group_ranks(ranked: Sequence[tuple[Ranks, int]], group: npt.NDArray[np.int3
 
 
 class _Shuffles:
-    """The shuffles of bucketized attributes, drawn on demand."""
+    """The shuffles of bucketized attributes, drawn on demand, block by block."""
 
-    def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], stream: Stream) -> None:
-        self._publication, self._kept, self._stream = publication, kept, stream
+    def __init__(
+        self,
+        publication: Publication,
+        kept: npt.NDArray[np.int64],
+        blocks: Sequence[tuple[npt.NDArray[np.integer], Stream]],
+    ) -> None:
+        self._publication, self._kept = publication, kept
         self._joint = {name: joint for joint in publication.together for name in joint}
-        self._drawn: dict[tuple[str, ...], Shuffle] = {}
+        place = np.full(len(publication.group), NOT_PUBLISHED, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        self._blocks = [(place[rows][place[rows] != NOT_PUBLISHED], stream) for rows, stream in blocks]
+        self._drawn: dict[tuple[str, ...], tuple[list[Drawn], Shuffle]] = {}
+
+    @property
+    def keys(self) -> dict[str, Words]:
+        """The keys of all buckets, in the order of their numbers, by the name of their column."""
+        return {
+            name_buckets(joint): np.sort(np.concatenate([np.zeros(0, dtype=np.uint64), *(each.keys for each in drawn)]))
+            for joint, (drawn, _) in self._drawn.items()
+        }
 
     def of(self, name: str) -> tuple[tuple[str, ...], Shuffle]:
         """Return all attributes that are permuted together with one, and how."""
         joint = self._joint.get(name, (name,))
         if joint not in self._drawn:
-            bucket = self._publication.buckets[name]
-            numbers = self._numbers(bucket) if joint in self._publication.together else None
-            self._drawn[joint] = Shuffle.draw(bucket[self._kept], self._stream, numbers=numbers)
-        return joint, self._drawn[joint]
+            bucket = self._publication.buckets[name][self._kept]
+            alike = self._alike(name) if joint in self._publication.together else None
+            drawn = [
+                Drawn.draw(bucket[rows], stream, alike=None if alike is None else alike[at])
+                for at, (rows, stream) in enumerate(self._blocks)
+            ]
+            parts = [(rows, each) for (rows, _), each in zip(self._blocks, drawn, strict=True)]
+            self._drawn[joint] = drawn, Shuffle.of(len(self._kept), parts)
+        return joint, self._drawn[joint][1]
 
-    def _numbers(self, bucket: npt.NDArray[np.int32]) -> pa.Array | None:
-        """Find the numbers of the same buckets of another slice."""
-        for joint, drawn in self._drawn.items():
-            if joint in self._publication.together and np.array_equal(self._publication.buckets[joint[0]], bucket):
-                return drawn.number
+    def _alike(self, name: str) -> list[Drawn] | None:
+        """Find what was drawn for another slice with the same buckets."""
+        for joint, (drawn, _) in self._drawn.items():
+            buckets = self._publication.buckets
+            if joint in self._publication.together and np.array_equal(buckets[joint[0]], buckets[name]):
+                return drawn
         return None
 
 

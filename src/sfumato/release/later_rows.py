@@ -203,8 +203,8 @@ def _publish(
     publication = publish_groups(np.arange(known.num_rows, dtype=np.int32), labels)
     group = publication.group.copy()
     while (group != NOT_PUBLISHED).any():
-        published, rows = apply(Publication(group, publication.recoded), known, schema, Stream())
-        evidence = Evidence(published, schema, original=known, correspondence=rows)
+        applied = apply(Publication(group, publication.recoded), known, schema, Stream())
+        evidence = Evidence(applied.shown, schema, original=known, correspondence=applied.rows)
         audit = audit_evidence(evidence, recoding.recipe.models)
         broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]
         if not broken:
@@ -213,7 +213,7 @@ def _publish(
                     "The recoded rows fail their audit, so they are withheld; please report this as a bug."
                 )
             return evidence, audit
-        group[rows[np.concatenate(broken)]] = NOT_PUBLISHED
+        group[applied.rows[np.concatenate(broken)]] = NOT_PUBLISHED
     raise InfeasibleError(
         f"All {known.num_rows:,} rows that the recoding knows are in groups that break a model; "
         "collect more rows and recode them together."

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.in_blocks import search_in_blocks
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError
+from sfumato.randomness import Stream
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 
 INFORMATION_LOSS = "information-loss-rate"  # the measure of centers, of which no release of covers has one
 
 
-def search(algorithm: Algorithm, task: Task, block_rows: int | None = None) -> Publication:
-    """Find what to publish, in blocks of at most so many records if that is asked for; refuse to suppress too much."""
-    publication = algorithm.search(task) if block_rows is None else search_in_blocks(algorithm, task, block_rows)
+def search(
+    algorithm: Algorithm,
+    task: Task,
+    block_rows: int | None = None,
+    streams: Callable[[npt.NDArray[np.integer], str], Stream] | None = None,
+) -> Publication:
+    """Find what to publish, in blocks of at most so many records if that is asked for; refuse to suppress too much.
+
+    `streams` is as for `search_in_blocks`.
+    """
+    if block_rows is None:
+        publication = algorithm.search(task)
+    else:
+        publication = search_in_blocks(algorithm, task, block_rows, streams)
     refuse_suppressed(algorithm, publication.suppressed(task.table), task.table.rows, task.most_suppressed)
     return publication
 

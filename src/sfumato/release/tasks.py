@@ -49,12 +49,9 @@ def task_of(
     refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
     task = coded_task(recipe, table, progress, stream, weights=weights)
-    for refuse in (_refuse_unknown_values, _refuse_impossible):
-        for model in task.models:
-            refuse(model, task)
+    refuse_impossible(task)
     refuse_unsupported(task, recipe.algorithm)
-    for model in task.models:
-        _refuse_without_suppression(model, task, recipe.algorithm)
+    refuse_without_suppression(task, recipe.algorithm)
     return task
 
 
@@ -105,6 +102,19 @@ def refuse_unkept(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None
     _refuse_unknown_values(model, task)
     _refuse_impossible(model, task)
     _refuse_without_suppression(model, task, algorithm)
+
+
+def refuse_impossible(task: Task) -> None:
+    """Refuse models that name unknown values, and those that nothing can keep."""
+    for refuse in (_refuse_unknown_values, _refuse_impossible):
+        for model in task.models:
+            refuse(model, task)
+
+
+def refuse_without_suppression(task: Task, algorithm: Algorithm) -> None:
+    """Refuse models that not even all records together keep, if the algorithm suppresses none."""
+    for model in task.models:
+        _refuse_without_suppression(model, task, algorithm)
 
 
 def refuse_unsupported(task: Task, algorithm: Algorithm) -> None:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.bucket_contents import BucketSizes
 from sfumato.core.published.table import bucket_numbers
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.verdict import plain
@@ -166,17 +167,20 @@ def _buckets(evidence: Evidence) -> list[dict[str, Any]]:
             inside = labels != NOT_PUBLISHED
             weights = None if evidence.weights is None else evidence.weights[inside]
             sizes = np.bincount(np.unique(labels[inside], return_inverse=True)[1].ravel(), weights).astype(np.int64)
-            found.append(
-                {
-                    "attribute": name,
-                    "cells": int(sizes.sum()),
-                    "buckets": len(sizes),
-                    "smallest": int(sizes.min(initial=evidence.records)),
-                    "mean": float(sizes.sum() / max(len(sizes), 1)),
-                    "largest": int(sizes.max(initial=0)),
-                }
-            )
+            found.append(bucket_facts(name, BucketSizes.of([pa.array(sizes)], evidence.records)))
     return found
+
+
+def bucket_facts(name: str, sizes: BucketSizes) -> dict[str, Any]:
+    """Tell how many buckets an attribute has, and how large they are."""
+    return {
+        "attribute": name,
+        "cells": sizes.cells,
+        "buckets": sizes.buckets,
+        "smallest": min(sizes.different, default=sizes.records),
+        "mean": sizes.cells / max(sizes.buckets, 1),
+        "largest": max(sizes.different, default=0),
+    }
 
 
 def _by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:

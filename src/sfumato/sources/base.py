@@ -122,11 +122,15 @@ def profile_of(
 
 @dataclass(frozen=True)
 class Piece:
-    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
+    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece.
+
+    With `through`, all rows are meant that have a cell of this column which occurs in the piece; missing cells do not.
+    """
 
     number: int
     of: int
     by: tuple[str, ...]
+    through: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

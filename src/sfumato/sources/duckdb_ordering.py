@@ -80,7 +80,8 @@ class OrderedRows:
 
         Looking up single values is cheap where a column has few of them; comparing whole combinations is not.
         """
-        joins, numbers, cells = [], [], {}
+        joins, numbers = [], []
+        cells: dict[str, str] = {}
         span = LARGEST + 1
         for name in self.rule.quasi:
             coded = self.rule.cases[name].combine_chunks().dictionary_encode(null_encoding="encode")

@@ -189,7 +189,7 @@ class DuckDBSource:
         """Count combinations; where all are counted whose hashes are asked for later, sum these up, too."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         listed = [quoted(name) for name in names]
-        where = "" if piece is None else f" WHERE hash({listed_names(piece.by)}) % {piece.of} = {piece.number}"
+        where = "" if piece is None else f" WHERE {self._within(piece)}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
         schema = pa.schema({**{name: self._profile.column(name).type for name in names}, WEIGHT: pa.int64()})
         counted = [*listed, f"count(*) AS {WEIGHT}"]
@@ -208,6 +208,14 @@ class DuckDBSource:
         found = pa.Table.from_batches(batches, schema)
         self._counted = found if whole else self._counted
         return found
+
+    def _within(self, piece: Piece) -> str:
+        """Write the condition that rows of a piece meet."""
+        inside = f"hash({listed_names(piece.by)}) % {piece.of} = {piece.number}" if piece.by else "true"
+        if piece.through is None:
+            return inside
+        through = quoted(piece.through)
+        return f"{through} IN (SELECT {through} FROM {self._records} WHERE {inside})"  # noqa: S608 - quoted
 
     def in_groups_below(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""

@@ -45,6 +45,7 @@ from sfumato.sources.spark_workers import HALF, REPORT, PartWriting, in_workers,
 from sfumato.table.columns import refuse_duplicates
 
 ROWS_PER_PART = 1_000_000
+MET = "_met"  # names the cells that a piece has
 BITS = 12  # of a hash that name a bucket
 BUCKETS = 2**BITS
 MOST_SENT = 100 * 2**20  # bytes of cases that every worker gets; more are joined by shuffling
@@ -157,8 +158,7 @@ class SparkSource:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
         functions, records = self._functions, self._records
         if piece is not None:
-            hashed = self._hashed(self._cells(piece.by))
-            records = records.where(functions.pmod(hashed, functions.lit(piece.of)) == piece.number)
+            records = self._within(piece)
         counted = records.groupBy(*self._cells(names)).agg(functions.count(functions.lit(1)).alias(WEIGHT))
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         tell(0.0)
@@ -193,6 +193,18 @@ class SparkSource:
             records = joined.withColumn(self._raw[name].inner, functions.col("other")).drop("value", "other")
         source._records, source._counted = records, None  # noqa: SLF001 - of a copy, profiled as it was
         return source
+
+    def _within(self, piece: Piece) -> Any:
+        """Return the rows of a piece, or those that have a cell of some column in common with it."""
+        functions, inside = self._functions, self._records
+        if piece.by:
+            hashed = self._hashed(self._cells(piece.by))
+            inside = inside.where(functions.pmod(hashed, functions.lit(piece.of)) == piece.number)
+        if piece.through is None:
+            return inside
+        (through,) = self._cells([piece.through])
+        met = inside.select(through.alias(MET)).distinct()
+        return self._records.join(met, through == functions.col(MET), "left_semi")
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""

@@ -90,11 +90,25 @@ def test_few_numbers_and_all_names_stay_as_they_are(values):
 def test_every_pair_of_columns_is_compared():
     rng = np.random.default_rng(3)
     first = rng.integers(0, 3, 200)
-    found = correlations([column(first), column(-first), column(rng.integers(0, 3, 200)), column([5] * 200)])
+    columns = [column(first), column(-first), column(rng.integers(0, 3, 200)), column([5] * 200)]
+    found = correlations(lambda: [columns])
     assert np.array_equal(found, found.T)
     assert found[0, 1] == pytest.approx(1)
     assert found[0, 2] < 0.1
     assert found[3].tolist() == [0, 0, 0, 1]
+
+
+@given(cuts=st.lists(st.integers(0, 300), max_size=4).map(sorted), dense=st.booleans())
+@examples(20)
+def test_parts_of_a_table_are_counted_together(cuts, dense):
+    rng = np.random.default_rng(4)
+    columns = [column(rng.integers(0, most, 300)) for most in (2, 5, 40)]
+    expected = [[mean_square_contingency(binned(a), binned(b)) for b in columns] for a in columns]
+    parts = [[each.take(rows) for each in columns] for rows in np.split(np.arange(300), cuts)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correlation, "DENSE_PAIRS", 1 << 22 if dense else 0)
+        found = correlations(lambda: parts)
+    assert found[~np.eye(3, dtype=bool)].tolist() == np.array(expected)[~np.eye(3, dtype=bool)].tolist()
 
 
 @st.composite

@@ -75,6 +75,7 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
 def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(drawn):
     from sfumato.algorithms.base import Task
     from sfumato.coding.codes import code
+    from sfumato.randomness import Stream
     from sfumato.release.applying import apply
     from sfumato.schema.missing import Missing
 
@@ -82,9 +83,9 @@ def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(d
     rng = np.random.default_rng(1)
     task = Task(table=code(table, schema), models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=rng)
     publication = LocalAnatomy().search(task)
-    published, whose = apply(publication, table, schema, rng)
-    rows = linked_rows(published, list(schema.quasi))
-    groups = publication.group[whose].tolist()
+    applied = apply(publication, table, schema, Stream())
+    rows = linked_rows(applied.shown, list(schema.quasi))
+    groups = publication.group[applied.rows].tolist()
     assert len(set(zip(groups, rows, strict=True))) == len(set(groups)) == len(set(rows))
 
 

@@ -213,7 +213,7 @@ def test_slices_are_permuted_uniformly_and_independently():
     publication = publication_of(table, [sf.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
     seen, runs = Counter(), 3600
     for seed in range(runs):
-        shown, _ = apply(publication, table, schema, Stream(repeatable_secret(seed)))
+        shown = apply(publication, table, schema, Stream(repeatable_secret(seed))).shown
         rows = sorted(shown.to_pylist(), key=lambda row: row[D])
         seen[tuple((row["a"], row["b"]) for row in rows)] += 1
     expected = runs / 36

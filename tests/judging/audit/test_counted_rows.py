@@ -14,7 +14,7 @@ import sfumato as sf
 from counted_rows import MODELS_ASKED, counted_rows, published_tables, schema_of
 from drawn_examples import examples
 from sfumato.catalogue import MEASURES, MODELS
-from sfumato.core.published import counting
+from sfumato.core.published import bucket_contents, counting
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit import truth
 from sfumato.judging.audit.audit import audit_evidence
@@ -155,7 +155,7 @@ def test_buckets_of_flagged_cells_are_counted_in_records():
 
 
 def test_rounded_expectations_are_counted_in_records(monkeypatch):
-    monkeypatch.setattr(counting, "LARGEST_COUNT", 0)
+    monkeypatch.setattr(bucket_contents, "LARGEST_COUNT", 0)
     table = pa.table(
         {
             "age": ["18", "19", "19", "19", "19"],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from counted_rows import counted_rows, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk import file_counts
 from sfumato.judging.risk.assess import assess_risk, risk_of
@@ -64,7 +64,7 @@ def test_rules_about_cells_of_single_records_are_refused(preset):
 
 @examples(25)
 @given(
-    published_tables(buckets=False),
+    published_tables(),
     st.sampled_from(Missing),
     st.sampled_from([None, 60, pa.table({"age": [20] * 60, "job": ["diver"] * 60})]),
 )
@@ -104,7 +104,6 @@ def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("columns", "quasi", "error"),
     [
-        ({"_bucket_age": [1]}, ["age"], UnsupportedModelError),
         ({"_records": [1]}, ["_records"], SchemaError),
         ({}, ["aeg"], SchemaError),
         ({}, [], SchemaError),

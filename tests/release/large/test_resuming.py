@@ -94,6 +94,12 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def published(folder: Path) -> dict[str, bytes]:
+    """Return all files of a release but its report, which tells the peak of temporary space."""
+    found = contents(folder / "release")
+    return {name: each for name, each in found.items() if not name.startswith("internal/report")}
+
+
 BLOCKS = replace(RECIPE, algorithm=sf.Mdav(), block_rows=120)
 
 
@@ -111,6 +117,38 @@ def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, stage, mon
     found = released(BLOCKS, census(), tmp_path / "twice")
     assert len(searched) == found.passage.segments - len(plan["finished"])
     assert contents(tmp_path / "twice") == contents(tmp_path / "once")
+
+
+BUCKETS = replace(
+    BLOCKS, algorithm=sf.Slicing(), models=(sf.FrequencyLDiversity(l=2, sensitive="occupation"),), seed=None
+)
+
+
+@pytest.mark.parametrize("algorithm", [sf.Anatomy(), sf.Slicing()], ids=repr)
+@pytest.mark.parametrize("stage", ["cutting", "parting", "segment 1 of", "segment 3 of", "judging", "reporting"])
+def test_a_release_in_buckets_is_resumed_with_what_was_drawn(tmp_path, stage, algorithm):
+    """Neither seed nor secret is given, so both are drawn by the first run."""
+    recipe = replace(BUCKETS, algorithm=algorithm)
+    for name in ("once", "twice"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InterruptedRunError):
+        released(recipe, census(), tmp_path / "twice", interrupted_at(stage))
+    assert [path.name for path in (tmp_path / "twice").iterdir()] == [KEPT]
+    drawn = json.loads((tmp_path / "twice" / KEPT / PLAN).read_text())["drawn"]
+    released(recipe, census(), tmp_path / "twice")
+    once = replace(recipe, seed=drawn["seed"], secret=drawn["secret"])
+    released(once, census(), tmp_path / "once")
+    assert published(tmp_path / "twice") == published(tmp_path / "once")
+
+
+def test_lost_keys_of_buckets_are_drawn_again(tmp_path):
+    with pytest.raises(InterruptedRunError):
+        released(replace(BUCKETS, seed=1), census(), tmp_path, interrupted_at("judging"))
+    (tmp_path / KEPT / "keys-00001-0.npy").write_bytes(b"lost")
+    recipe = released(replace(BUCKETS, seed=1), census(), tmp_path).recipe
+    (tmp_path / "once").mkdir()
+    released(recipe, census(), tmp_path / "once")
+    assert published(tmp_path) == published(tmp_path / "once")
 
 
 @pytest.fixture(scope="module")

@@ -39,12 +39,14 @@ class Protected:
     cells : which records have a sensitive cell.
     models : the models that their buckets must keep.
     totals : how often every value occurs in the whole table, if these are the cells of a block of it.
+    weights : how many records every case stands for, where equal ones are counted.
     """
 
     column: CodedColumn
     cells: npt.NDArray[np.bool_]
     models: Sequence[PrivacyModel]
     totals: Counts | None = None
+    weights: Counts | None = None
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Protected:
     @property
     def missing(self) -> int:
         """The number of missing sensitive cells."""
-        return int(np.count_nonzero(self.column.codes[self.cells] == self.column.domain.missing))
+        return int(self.counts(np.arange(len(self.cells)))[self.column.domain.missing])
 
     def rows(self, kept: Rows) -> Rows:
         """Return which of some records have a sensitive cell."""
@@ -62,7 +64,9 @@ class Protected:
 
     def counts(self, kept: Rows) -> Counts:
         """Count the values of the sensitive cells of some records."""
-        return np.bincount(self.column.codes[self.rows(kept)], minlength=self._width).astype(np.int64)
+        rows = self.rows(kept)
+        weights = None if self.weights is None else self.weights[rows]
+        return np.bincount(self.column.codes[rows], weights, minlength=self._width).astype(np.int64)
 
     def has_nothing_to_hide(self) -> bool:
         """Return whether every cell may be a bucket of its own."""
@@ -193,7 +197,7 @@ def protected_cells(task: Task) -> list[Protected]:
             found.append(Protected(CodedColumn(flagged.domain, codes), mask, mine))
         elif mask is None and mine:
             totals = None if task.totals is None else task.totals[name]
-            found.append(Protected(column, np.ones(task.table.rows, dtype=np.bool_), mine, totals))
+            found.append(Protected(column, np.ones(task.table.cases, dtype=np.bool_), mine, totals, task.table.weights))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from math import comb
 
@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import group_columns
+from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import group_keys
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MOST_BINS = 10
+DENSE_PAIRS = 1 << 22  # pairs of values, up to which all are counted
 MOST_CHOICES = 20_000  # of medoids, up to which all are tried
 DIGITS = 12  # to which costs are compared, so that the order of a sum does not matter
 
@@ -24,15 +26,19 @@ def binned(column: CodedColumn, most: int = MOST_BINS) -> Ints:
 
     Missing cells are a value of their own. Every number below the largest occurs.
     """
-    codes, missing = column.codes.astype(np.int64), column.domain.missing
-    counts = np.bincount(codes, minlength=missing + 1)
-    known = counts[:missing]
+    codes = column.codes.astype(np.int64)
+    return _bins(column.domain, np.bincount(codes, minlength=len(column.domain) + 1), most)[codes]
+
+
+def _bins(domain: Domain, counts: Ints, most: int = MOST_BINS) -> Ints:
+    """Return the number of every code, given how often it occurs; those of codes that do not occur mean nothing."""
+    missing, known = domain.missing, counts[: domain.missing]
     number = np.arange(missing + 1)
-    if column.domain.scale.ordered and np.count_nonzero(known) > most:
+    if domain.scale.ordered and np.count_nonzero(known) > most:
         middle = np.cumsum(known) - known / 2
         number[:missing] = np.minimum(middle * most / known.sum(), most - 1).astype(np.int64)
         number[missing] = most
-    return np.unique(number[codes], return_inverse=True)[1].ravel().astype(np.int64)
+    return np.searchsorted(np.unique(number[counts > 0]), number).astype(np.int64)
 
 
 def mean_square_contingency(first: Ints, second: Ints) -> float:
@@ -52,21 +58,73 @@ def mean_square_contingency(first: Ints, second: Ints) -> float:
     0.0
     """
     rows, columns = np.bincount(first), np.bincount(second)
+    pairs = _Pairs(len(columns), len(rows) * len(columns))
+    pairs.add(first, second)
+    return _contingency(rows, columns, pairs)
+
+
+class _Pairs:
+    """How often every pair of two attributes' values occurs, added up batch by batch."""
+
+    def __init__(self, width: int, span: int) -> None:
+        self.width, self.span = width, span
+        self.keys = np.arange(span) if span <= DENSE_PAIRS else np.zeros(0, dtype=np.int64)
+        self.counts = np.zeros(len(self.keys), dtype=np.int64)
+
+    def add(self, first: Ints, second: Ints) -> None:
+        """Count the pairs of some more records."""
+        keys = first * self.width + second
+        if self.span <= DENSE_PAIRS:
+            self.counts += np.bincount(keys, minlength=self.span)
+            return
+        found = group_keys(keys, self.span)
+        together = np.concatenate([self.keys, found.keys])
+        self.keys, place = np.unique(together, return_inverse=True)
+        counts = np.concatenate([self.counts, found.counts])
+        self.counts = np.bincount(place.ravel(), counts, len(self.keys)).astype(np.int64)
+
+
+def _contingency(rows: Ints, columns: Ints, pairs: _Pairs) -> float:
     least = min(len(rows), len(columns))
     if least < 2:  # noqa: PLR2004 - a constant
         return 0.0
-    pairs = group_columns([first, second], [len(rows), len(columns)])
-    row, column = np.divmod(pairs.keys, len(columns))
-    total = float((pairs.counts.astype(np.float64) ** 2 / (rows[row] * columns[column].astype(np.float64))).sum())
+    met = np.flatnonzero(pairs.counts)
+    row, column = np.divmod(pairs.keys[met], pairs.width)
+    total = float((pairs.counts[met].astype(np.float64) ** 2 / (rows[row] * columns[column].astype(np.float64))).sum())
     return min(max((total - 1.0) / (least - 1), 0.0), 1.0)
 
 
-def correlations(columns: Sequence[CodedColumn]) -> Floats:
-    r"""Compute $\phi^2$ of every pair of attributes; 1 on the diagonal."""
-    values = [binned(column) for column in columns]
-    found = np.eye(len(values))
-    for i, j in combinations(range(len(values)), 2):
-        found[i, j] = found[j, i] = mean_square_contingency(values[i], values[j])
+def correlations(tables: Callable[[], Iterable[Sequence[CodedColumn]]]) -> Floats:
+    r"""Compute $\phi^2$ of every pair of attributes; 1 on the diagonal.
+
+    Parameters
+    ----------
+    tables : returns the same columns of disjoint parts of a table, which are looked at twice.
+    """
+    domains: list[Domain] = []
+    counts: list[Ints] = []
+    for columns in tables():
+        domains = [column.domain for column in columns]
+        here = [np.bincount(column.codes, minlength=len(column.domain) + 1).astype(np.int64) for column in columns]
+        counts = [before + more for before, more in zip(counts, here, strict=True)] if counts else here
+    bins = [_bins(domain, many) for domain, many in zip(domains, counts, strict=True)]
+    sums = [
+        np.bincount(number[many > 0], many[many > 0]).astype(np.int64)
+        for number, many in zip(bins, counts, strict=True)
+    ]
+    widths = [len(each) for each in sums]
+    pairs = {
+        (i, j): _Pairs(widths[j], widths[i] * widths[j])
+        for i, j in combinations(range(len(bins)), 2)
+        if min(widths[i], widths[j]) > 1
+    }
+    for columns in tables():
+        values = [number[column.codes] for number, column in zip(bins, columns, strict=True)]
+        for (i, j), met in pairs.items():
+            met.add(values[i], values[j])
+    found = np.eye(len(bins))
+    for (i, j), met in pairs.items():
+        found[i, j] = found[j, i] = _contingency(sums[i], sums[j], met)
     return found
 
 

@@ -92,7 +92,10 @@ class CrossBucket(Algorithm):
         if refusal is not None:
             return refusal
         names = [model.sensitive for model in _diversities(task.models)]
-        lost = {column.name: int((column.codes == column.domain.missing).sum()) for column in task.table.sensitive}
+        lost = {
+            column.name: task.table.records(np.flatnonzero(column.codes == column.domain.missing))
+            for column in task.table.sensitive
+        }
         if names and lost[names[0]] and task.missing is Missing.MATCHES_ALL:
             return (
                 f"CrossBucket cannot hide the {lost[names[0]]:,} missing cells of column {names[0]!r} "

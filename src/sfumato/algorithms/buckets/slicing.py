@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
+from sfumato.algorithms.base import Algorithm, Settled, Shows, Task
 from sfumato.algorithms.buckets.correlation import Floats, correlations, k_medoids
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local.median_cutting import MedianCutting
-from sfumato.coding.codes import CodedColumn
+from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.core.groups import Groups
@@ -73,19 +73,22 @@ class Slicing(Algorithm):
                     f"Slicing cannot name the buckets of column {column.name!r}, because {JOINING!r} joins the names "
                     "of a slice; rename it."
                 )
-        for column in task.table.quasi:
-            lost = int(np.count_nonzero(column.codes == column.domain.missing))
-            if lost and task.missing is Missing.MATCHES_ALL:
-                return (
-                    f"Slicing cannot shuffle the {lost:,} missing cells of column {column.name!r} that may be any "
-                    "value; use the policy own-value or fill them."
-                )
         broken = _model_of_identities(task)
-        if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0], _one(task)):
+        if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0], [task.table]):
             return (
                 f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
             )
+        return None
+
+    def refused_missing(self, missing: Mapping[str, int], policy: Missing) -> str | None:
+        """Refuse missing cells that match all."""
+        for name, lost in missing.items():
+            if lost and policy is Missing.MATCHES_ALL:
+                return (
+                    f"Slicing cannot shuffle the {lost:,} missing cells of column {name!r} that may be any "
+                    "value; use the policy own-value or fill them."
+                )
         return None
 
     def search(self, task: Task) -> Publication:
@@ -106,12 +109,18 @@ class Slicing(Algorithm):
         together = tuple(tuple(quasi[j].name for j in each) for each in layout.moved)
         return Publication(group, {}, buckets={name: bucket for each in together for name in each}, together=together)
 
-    def settled(self, task: Task, block: npt.NDArray[np.integer]) -> Algorithm:
+    def settle(self, task: Task, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:
         """Choose the slices of all blocks together, so that every block is published in the same columns."""
-        return _Settled(slices=self.slices, layout=_laid_out(task, self.slices, block))
+        layout = _laid_out(task, self.slices, blocks)
+        return {"linked": list(layout.linked), "moved": [list(each) for each in layout.moved]}
+
+    def settled(self, facts: Settled) -> Algorithm:
+        """Return what searches blocks, with the slices of all of them."""
+        layout = _Layout(tuple(facts["linked"]), tuple(tuple(each) for each in facts["moved"]))
+        return _Settled(slices=self.slices, layout=layout)
 
     def _layout(self, task: Task) -> _Layout:
-        return _laid_out(task, self.slices, _one(task))
+        return _laid_out(task, self.slices, lambda: [task.table])
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +182,10 @@ class _Buckets(MedianCutting):
         return named[np.unique(place[bad])]
 
 
-def _laid_out(task: Task, slices: int, block: npt.NDArray[np.integer]) -> _Layout:
+def _laid_out(task: Task, slices: int, blocks: Callable[[], Iterable[CodedTable]]) -> _Layout:
     """Cluster the attributes; unlink quasi-identifiers until every block of records, as a bucket, keeps every model."""
     quasi, sensitive = task.table.quasi, task.table.sensitive
-    correlation = correlations([*quasi, *sensitive])
+    correlation = correlations(lambda: ((*each.quasi, *each.sensitive) for each in blocks()))
     width = len(quasi)
     points = correlation[:width, :width]
     if sensitive:
@@ -187,7 +196,7 @@ def _laid_out(task: Task, slices: int, block: npt.NDArray[np.integer]) -> _Layou
     members = [np.flatnonzero(cluster[:width] == each) for each in range(int(cluster.max()) + 1)]
     moved = tuple(tuple(each.tolist()) for c, each in enumerate(members) if c != open_cluster and len(each))
     layout = _Layout(tuple(members[open_cluster].tolist()), moved)
-    while layout.linked and not _keeps(task, layout.linked, block):
+    while layout.linked and not _keeps(task, layout.linked, blocks()):
         linked = list(layout.linked)
         strength = shared[linked] if sensitive else points[np.ix_(linked, linked)].mean(axis=1)
         layout = layout.without(linked[int(np.argmin(strength))], correlation)
@@ -203,16 +212,17 @@ def _model_of_identities(task: Task) -> PrivacyModel | None:
     return next((m for m in task.models if m.kept_by(whole)[0] and not m.kept_by(alone)[0]), None)
 
 
-def _one(task: Task) -> npt.NDArray[np.int32]:
-    """Put all records into one bucket."""
-    return np.zeros(task.table.rows, dtype=np.int32)
-
-
-def _keeps(task: Task, linked: Sequence[int], bucket: npt.NDArray[np.integer]) -> bool:
-    """Return whether the records of a bucket with equal linked values keep every model."""
-    parts = _parts(bucket, int(bucket.max()) + 1, [task.table.quasi[j] for j in linked])
-    groups = Groups.from_rows(parts.labels, len(parts), task.watched, task.missing, totals=task.totals)
-    return bool(kept_by_all(groups, task.models).all())
+def _keeps(task: Task, linked: Sequence[int], buckets: Iterable[CodedTable]) -> bool:
+    """Return whether the records of every bucket with equal linked values keep every model."""
+    watched, totals = {column.name for column in task.watched}, task.whole().totals
+    for table in buckets:
+        one = np.zeros(table.cases, dtype=np.int32)
+        parts = _parts(one, 1, [table.quasi[j] for j in linked])
+        seen = [column for column in table.sensitive if column.name in watched]
+        groups = Groups.from_rows(parts.labels, len(parts), seen, task.missing, weights=table.weights, totals=totals)
+        if not kept_by_all(groups, task.models).all():
+            return False
+    return True
 
 
 def _parts(bucket: npt.NDArray[np.integer], buckets: int, linked: Sequence[CodedColumn]) -> Grouped:

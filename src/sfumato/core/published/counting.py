@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from math import lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +11,30 @@ import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, CodedTable, code_column
 from sfumato.coding.grouping import COMPILED_ROWS, group_columns
-from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
+from sfumato.coding.histograms import Counts, mix_contents
 from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.core.published.bucket_contents import BucketContents
+from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.core.published.totals import Totals, without_stars
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
-LARGEST_COUNT = 2**62
 ROUNDED_SCALE = 2**31
 
 
-def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, totals: Totals | None = None) -> Groups:
+def count_groups(
+    table: PublishedTable,
+    shown: pa.Table,
+    schema: Schema,
+    *,
+    totals: Totals | None = None,
+    contents: Mapping[str, BucketContents] | None = None,
+) -> Groups:
     """Count the groups of a table; if it holds only some groups of a larger one, `totals` are the values of that.
+
+    Then `contents` are those of the buckets that its records are in, for every attribute with buckets.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
@@ -36,7 +45,8 @@ def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, tota
         columns, missing = _coded(shown, schema)
     else:
         columns, missing = [totals.code(name, shown[name]) for name in schema.sensitive], totals.missing
-    buckets = {column.name: bucket_numbers(shown, column.name) for column in columns}
+    known = contents or {}
+    buckets = {column.name: _buckets(shown, column.name, known.get(column.name)) for column in columns}
     linked = [column for column in columns if buckets[column.name] is None]
     group, groups = table.grouped.labels, len(table.grouped)
     counted = Groups.from_rows(group, groups, linked, missing, weights=table.weights)
@@ -44,13 +54,21 @@ def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, tota
     for column in columns:
         bucket = buckets[column.name]
         if bucket is not None:
-            expected = expected_counts(group, groups, bucket, column, weights=table.weights)
+            expected = expected_counts(
+                group, groups, bucket, column, weights=table.weights, contents=known.get(column.name)
+            )
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
             whole[column.name] = _occurring(column, missing, table.weights)
     domains = {column.name: column.domain for column in columns}
     if totals is not None:
         whole = dict(totals.counts)
     return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
+
+
+def _buckets(shown: pa.Table, name: str, contents: BucketContents | None) -> npt.NDArray[np.int64] | None:
+    """Return the bucket of every record's cell, by its place in what is known of the buckets, if that is known."""
+    column = None if contents is None else bucket_column(shown.column_names, name)
+    return bucket_numbers(shown, name) if contents is None or column is None else contents.places(shown[column])
 
 
 def count_original(original: CodedTable, shown: pa.Table, schema: Schema) -> Groups:
@@ -86,32 +104,36 @@ def expected_counts(
     column: CodedColumn,
     *,
     weights: npt.NDArray[np.int64] | None = None,
+    contents: BucketContents | None = None,
 ) -> Histogram:
     """Count expected values per group; a cell outside any bucket is linked to its record.
 
     Counts are whole multiples of the expected values if these fit. Otherwise they are rounded down, and the
-    remainder goes to the group's most frequent value, the worst case.
+    remainder goes to the group's most frequent value, the worst case. `contents` are those of the buckets, if the
+    records are only some of a table's.
     """
+    width = len(column.domain) + 1
     if not len(bucket):
         nothing = np.zeros(0, dtype=np.int64)
-        return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=len(column.domain) + 1)
-    alone = bucket == NOT_PUBLISHED
-    single = int(bucket.max(initial=-1)) + 1  # the first number of those that stand for cells outside any bucket
-    bucket = np.where(alone, single + np.cumsum(alone), bucket)
-    buckets = int(bucket.max()) + 1
-    sizes = np.bincount(bucket, weights, minlength=buckets).astype(np.int64)
-    sizes[single:] = np.minimum(sizes[single:], 1)
-    width = len(column.domain) + 1
-    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width, weights)
-    counts[offsets[single] :] = 1
-    records = len(group) if weights is None else int(weights.sum())
-    scale, sizes_of = lcm(*np.unique(sizes[sizes > 0]).tolist()), np.repeat(sizes, np.diff(offsets))
-    fits = scale * records * int(sizes.max()) < LARGEST_COUNT
-    if fits and weights is None and compiled_for(len(group), COMPILED_ROWS):
+        return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=width)
+    alone = np.flatnonzero(bucket == NOT_PUBLISHED)
+    if contents is None:
+        inside = np.flatnonzero(bucket != NOT_PUBLISHED) if len(alone) else slice(None)
+        many = None if weights is None else weights[inside]
+        records = len(group) if weights is None else int(weights.sum())
+        seen = CodedColumn(column.domain, column.codes[inside])
+        contents = BucketContents.of_rows(bucket[inside], seen, many, records)
+    if len(alone):
+        bucket = bucket.copy()
+        bucket[alone] = len(contents.offsets) - 1 + np.arange(len(alone))
+        contents = contents.with_single(column.codes[alone])
+    offsets, codes, counts = contents.offsets, contents.codes, contents.counts
+    scale, sizes_of = contents.scale, np.repeat(contents.sizes, np.diff(offsets))
+    if scale is not None and weights is None and compiled_for(len(group), COMPILED_ROWS):
         mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
         return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
     rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)
-    if fits:
+    if scale is not None:
         amounts = shared * (counts * (scale // sizes_of))[entry]
         return Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
     amounts = np.floor(shared * (counts / sizes_of)[entry] * ROUNDED_SCALE).astype(np.int64)

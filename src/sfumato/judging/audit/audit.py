@@ -194,7 +194,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     shown, schema = evidence.published, evidence.schema
     if population is None:
         counted, original = evidence.published_groups, evidence.coded
-        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals, original=original)
+        totals, contents = evidence.totals, evidence.contents
+        return Counts(evidence.table, shown, schema, whole=counted, totals=totals, original=original, contents=contents)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < evidence.records:

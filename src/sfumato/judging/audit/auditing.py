@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
-from sfumato.core.published.table import bucket_column, refuse_unreadable_columns
+from sfumato.core.published.table import refuse_unreadable_columns
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
 from sfumato.judging.audit.file_audit import FileAudit
@@ -104,16 +104,16 @@ def audit_files(
     _refuse_unserved(schema, models)
     with resources.opened(published, reading or {}) as source:
         _refuse_columns(schema, source.names)
-        judged = restricted(schema, sensitive=schema.sensitive)
-        names = (*judged.quasi, *judged.sensitive)
-        source.profile(names, names)
-        return FileAudit(
+        audited = FileAudit(
             source=source,
-            schema=judged,
+            schema=restricted(schema, sensitive=schema.sensitive),
             most=resources.budget // BYTES_PER_COMBINATION,
             population=population,
             ignore_suppressed=ignore_suppressed,
-        ).run(models, progress)
+        )
+        names = audited.columns(audited.schema)
+        source.profile(names, names)
+        return audited.run(models, progress)
 
 
 def refuse_compared(**given: object) -> None:
@@ -144,7 +144,3 @@ def _refuse_columns(schema: Schema, names: Sequence[str]) -> None:
     """Refuse before any row is read a table that misses columns, or has some that are not judged in an engine."""
     refuse_unreadable_columns(names, schema)
     refuse_reserved(schema.attributes)
-    if any(bucket_column(names, name) is not None for name in schema.attributes):
-        raise UnsupportedModelError(
-            'Buckets reach across groups and are not judged beyond memory; use engine="memory" (--engine memory).'
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups, count_original
 from sfumato.core.published.table import PublishedTable
 from sfumato.core.published.totals import Totals
@@ -37,8 +39,8 @@ class Counts:
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
     knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
     are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
-    larger one, `totals` are the sensitive values of that. `original` are the coded records that it was made of, if they
-    are known.
+    larger one, `totals` are the sensitive values of that, and `contents` those of the buckets that its records are in.
+    `original` are the coded records that it was made of, if they are known.
     """
 
     table: PublishedTable
@@ -49,6 +51,7 @@ class Counts:
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     totals: Totals | None = None
     original: CodedTable | None = None
+    contents: Mapping[str, BucketContents] | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -109,7 +112,7 @@ class Counts:
         own = (
             self.whole
             if table is self.table and self.whole is not None
-            else count_groups(table, self.shown, self.schema, totals=self.totals)
+            else count_groups(table, self.shown, self.schema, totals=self.totals, contents=self.contents)
         )
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         seen = matching_groups(table, own) if loose else own

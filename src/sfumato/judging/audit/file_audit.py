@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, partly
+from sfumato.core.progress import Progress, partly, silent
+from sfumato.core.published.bucket_contents import BucketContents, BucketSizes
+from sfumato.core.published.table import bucket_column, refuse_strange_buckets
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
 from sfumato.judging.audit.piece_counts import PieceCounts
-from sfumato.judging.audit.pieces import audit_pieces
+from sfumato.judging.audit.pieces import PieceAudit
 from sfumato.judging.audit.verdict import Verdict
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
@@ -24,6 +28,10 @@ from sfumato.sources.base import WEIGHT, Piece, Source
 VALUES = 10  # so many values of one column take the room of one combination that is judged
 FEW = 1000  # combinations that fit anyway
 ROOM = 1.25  # an estimate may be too low by a quarter
+
+
+def _forget(_: Evidence) -> None:
+    """Do nothing with a piece."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,21 +53,43 @@ class FileAudit:
     population: pa.Table | None = None
     ignore_suppressed: bool = False
 
-    def run(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+    def run(
+        self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None] = _forget
+    ) -> Audit:
         """Judge promises, and what the table reaches of all standard models.
 
         All columns are counted together if their combinations fit. Else, sensitive columns that models read are
         counted together, and all others one by one.
+
+        Parameters
+        ----------
+        models : the promises.
+        progress : is told how far it is.
+        seen : is called with all groups in pieces, each with at least the sensitive columns that models read.
         """
         check_models(models, self.schema)
-        names = (*self.schema.quasi, *self.schema.sensitive)
+        names = self.columns(self.schema)
         if self.pieces(names) == 1:
             (counts,) = self.counted(names, (), 1, progress)
             evidence = _evidence(counts, self.schema)
             ignored = self.ignore_suppressed
-            return audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+            audit = audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+            seen(evidence)
+            return audit
         self._refuse_comparing_groups(models)
-        return self._united(models, progress)
+        return self._united(models, progress, seen)
+
+    @cached_property
+    def buckets(self) -> dict[str, str]:
+        """The columns that number the buckets of judged attributes, by attribute."""
+        judged, names = (*self.schema.quasi, *self.schema.sensitive), self.source.names
+        found = ((name, bucket_column(names, name)) for name in judged)
+        return {name: column for name, column in found if column is not None}
+
+    def columns(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns that are looked at together: those of a schema, and the numbers of their buckets."""
+        judged = (*schema.quasi, *schema.sensitive)
+        return tuple(dict.fromkeys((*judged, *(self.buckets[name] for name in judged if name in self.buckets))))
 
     def pieces(self, names: Sequence[str]) -> int:
         """Estimate in how many pieces the combinations of some columns fit into memory."""
@@ -69,10 +99,12 @@ class FileAudit:
         """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
         for number in range(pieces):
             tell = partly(progress, number / pieces, (number + 1) / pieces)
-            piece = None if pieces == 1 else Piece(number, pieces, tuple(by))
-            counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)  # noqa: B023 - called before the next
-            if counts.num_rows:
-                yield counts
+            yield from self._counted(names, None if pieces == 1 else Piece(number, pieces, tuple(by)), tell)
+
+    def _counted(self, names: Sequence[str], piece: Piece | None, tell: Progress) -> Iterator[pa.Table]:
+        counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)
+        if counts.num_rows:
+            yield counts
 
     @property
     def _limit(self) -> int:
@@ -94,7 +126,7 @@ class FileAudit:
                 "memory= (--memory), or leave it out."
             )
 
-    def _united(self, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
+    def _united(self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None]) -> Audit:
         """Look at sets of columns one after the other, and put together what was found of all models."""
         looks = list(self._looks(models))
         totals = self.totals()
@@ -103,11 +135,16 @@ class FileAudit:
         for at, look in enumerate(looks):
             tell = partly(progress, at / len(looks), (at + 1) / len(looks))
             judged = [models[place] for place in look.places]
-            audits.append(self._audit(look.schema, totals.only(look.schema.sensitive), judged, tell))
+            found = PieceAudit(judged)
+            for piece in self.evidences(look.schema, totals.only(look.schema.sensitive), tell):
+                found.add(piece)
+                if not at:
+                    seen(piece)
+            audits.append(found.audit())
             verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
         whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
-        found = united_audits(whole, totals, self.schema)
-        return replace(found, verdicts=tuple(verdicts[place] for place in range(len(models))))
+        united = united_audits(whole, totals, self.schema)
+        return replace(united, verdicts=tuple(verdicts[place] for place in range(len(models))))
 
     def sets(self, models: Sequence[PrivacyModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
         """Return the sensitive columns that are counted together: those that models read, and each of the others.
@@ -132,11 +169,56 @@ class FileAudit:
             for names in rest:
                 yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
 
-    def _audit(self, schema: Schema, totals: Totals, models: Sequence[PrivacyModel], progress: Progress) -> Audit:
-        """Judge what is looked at together, all groups at once if they fit."""
-        names = (*schema.quasi, *schema.sensitive)
-        counted = self.counted(names, schema.quasi, self.pieces(names), progress)
-        return audit_pieces((replace(_evidence(counts, schema), totals=totals) for counts in counted), models)
+    def evidences(self, schema: Schema, totals: Totals, progress: Progress) -> Iterator[Evidence]:
+        """Yield the groups of some columns in pieces that fit, each with what the buckets of its records hold.
+
+        Where quasi-identifiers are in buckets, these decide which records are in a piece, so that every bucket is in
+        one. Several quasi-identifiers must have the same buckets then.
+        """
+        names, apart = self.columns(schema), self.quasi_buckets(schema)
+        by, met = tuple(apart[:1] or schema.quasi), dict.fromkeys(apart[1:], 0)
+        pieces = self.pieces(names) if by else 1
+        for number in range(pieces):
+            tell = partly(progress, number / pieces, (number + 1) / pieces)
+            piece = None if pieces == 1 else Piece(number, pieces, by)
+            for counts in self._counted(names, piece, tell):
+                met = {name: many + int(pc.count_distinct(counts[name]).as_py()) for name, many in met.items()}
+                contents = self._contents(schema, totals, piece)
+                yield replace(_evidence(counts, schema), totals=totals, contents=contents)
+        if pieces > 1 and self.source.distinct(list(met)) != met:
+            raise UnsupportedModelError(
+                "Quasi-identifiers in different buckets are judged only while all groups fit into memory, and these "
+                "are too many; give more with memory= (--memory)."
+            )
+
+    def quasi_buckets(self, schema: Schema) -> list[str]:
+        """Return the columns that number the buckets of quasi-identifiers."""
+        return list(dict.fromkeys(self.buckets[name] for name in schema.quasi if name in self.buckets))
+
+    def _contents(self, schema: Schema, totals: Totals, piece: Piece | None) -> dict[str, BucketContents] | None:
+        """Count what the buckets hold that sensitive values of a piece are in; None if the table has no buckets."""
+        found: dict[str, BucketContents] = {}
+        for name in schema.sensitive:
+            if name in self.buckets:
+                column = self.buckets[name]
+                met = None if piece is None else replace(piece, through=column)
+                counts = self.source.count([column, name], VALUES * self._limit, lambda _: None, met)
+                counts = counts.filter(pc.is_valid(counts[column]))
+                refuse_strange_buckets(column, counts[column])
+                scale = self.bucket_sizes[column].scale
+                coded, weights = totals.code(name, counts[name]), counts[WEIGHT].to_numpy()
+                found[name] = BucketContents.of_counts(counts[column], coded, weights, scale)
+        return found if self.buckets else None
+
+    @cached_property
+    def bucket_sizes(self) -> dict[str, BucketSizes]:
+        """How large the buckets are, by the column of their numbers."""
+        found = {}
+        for column in dict.fromkeys(self.buckets.values()):
+            pieces = self.counted([column], [column], self.pieces([column]), silent)
+            sizes = (counts.filter(pc.is_valid(counts[column]))[WEIGHT] for counts in pieces)
+            found[column] = BucketSizes.of(sizes, self.records)
+        return found
 
     def totals(self) -> Totals:
         """Count the sensitive values of the whole table."""
@@ -144,8 +226,12 @@ class FileAudit:
         for name in self.schema.sensitive:
             counts = self.source.count([name], VALUES * self.most, lambda _: None)
             values[name] = counts[name], counts[WEIGHT].to_numpy()
-        records = int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
-        return Totals.count(records, values, self.schema)
+        return Totals.count(self.records, values, self.schema)
+
+    @cached_property
+    def records(self) -> int:
+        """How many records the table has."""
+        return int(self.source.count([], 1, lambda _: None)[WEIGHT][0].as_py())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.groups import Histogram
 from sfumato.core.published.table import bucket_column
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -36,8 +37,8 @@ def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> 
     Raises
     ------
     SchemaError
-        The pieces do not make up the table of the totals, or groups cannot be judged apart: cells are in buckets, or
-        missing quasi-identifiers match those of other groups.
+        The pieces do not make up the table of the totals, or groups cannot be judged apart: cells are in buckets whose
+        contents are not given, or missing quasi-identifiers match those of other groups.
     InvalidParameterError
         A model compares with a population or looks at some quasi-identifiers only, or totals are missing.
     """
@@ -61,7 +62,9 @@ class PieceAudit:
             raise InvalidParameterError("audit_pieces: all pieces must have the totals of the same whole table.")
         self._whole = piece.totals, piece.schema
         _refuse_inseparable(piece, self._models)
-        self._found.append(_Found.of(audit_evidence(piece, self._models, compare=False)))
+        contents = piece.contents or {}
+        scales = {name: contents[name].scale if name in contents else 1 for name in piece.schema.sensitive}
+        self._found.append(_Found.of(audit_evidence(piece, self._models, compare=False), scales))
 
     def unite(self, other: PieceAudit) -> None:
         """Add what was found of other pieces of the same table, wherever these were judged."""
@@ -89,7 +92,10 @@ class PieceAudit:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What is kept of a piece: verdicts, sizes of its groups, and how often each sensitive value occurs in it."""
+    """What is kept of a piece: verdicts, sizes of its groups, and how often each sensitive value occurs in it.
+
+    Values in buckets are counted as often as they are expected, times a scale; those that are rounded are not counted.
+    """
 
     verdicts: tuple[Verdict, ...]
     levels: tuple[Verdict, ...]
@@ -97,14 +103,22 @@ class _Found:
     sizes: Ints
     rare: Mapping[str, tuple[float, int]]
     values: Mapping[str, Ints]
+    scales: Mapping[str, int | None]
 
     @classmethod
-    def of(cls, audit: Audit) -> _Found:
+    def of(cls, audit: Audit, scales: Mapping[str, int | None]) -> _Found:
         names = audit.counts.schema.sensitive
         groups = audit.counts.of(KAnonymity(k=1))[1].histograms
-        values = {name: np.bincount(h.codes, h.counts, minlength=h.width) for name, h in groups.items()}
+        values = {name: _summed(histogram) for name, histogram in groups.items()}
         rare = {name: audit.counts.rarest(name) for name in names}
-        return cls(audit.verdicts, audit.levels, audit.records, audit.sizes, rare, values)
+        return cls(audit.verdicts, audit.levels, audit.records, audit.sizes, rare, values, scales)
+
+
+def _summed(histogram: Histogram) -> Ints:
+    """Sum how often every value occurs in all groups, in whole numbers."""
+    sums = np.zeros(histogram.width, dtype=np.int64)
+    np.add.at(sums, histogram.codes, histogram.counts)
+    return sums
 
 
 def _refuse_inseparable(piece: Evidence, models: Sequence[PrivacyModel]) -> None:
@@ -116,8 +130,12 @@ def _refuse_inseparable(piece: Evidence, models: Sequence[PrivacyModel]) -> None
                 f"{type(model).__name__} compares groups with each other or with a population, so it cannot be judged "
                 "in pieces; leave it out, or audit the table as a whole."
             )
-    if any(bucket_column(piece.published.column_names, name) is not None for name in schema.attributes):
-        raise SchemaError("Buckets reach across groups, so the table cannot be judged in pieces; audit it as a whole.")
+    bucketed = any(bucket_column(piece.published.column_names, name) is not None for name in schema.attributes)
+    if bucketed and piece.contents is None:
+        raise SchemaError(
+            "Buckets reach across groups, so the table cannot be judged in pieces without what they hold; give their "
+            "contents, or audit it as a whole."
+        )
     if piece.loose and any(None in column.texts for column in piece.table.columns):
         raise SchemaError(
             "Missing quasi-identifiers match those of other groups, so the table cannot be judged in pieces; audit it "
@@ -134,7 +152,8 @@ def _refuse_other_table(found: Sequence[_Found], totals: Totals) -> None:
             "groups once."
         )
     for name, total in totals.counts.items():
-        if not np.array_equal(sum(each.values[name] for each in found), total):
+        scale = found[0].scales[name]
+        if scale is not None and not np.array_equal(sum(each.values[name] for each in found), total * scale):
             raise SchemaError(
                 f"The pieces together have other values of {name!r} than the whole table; give each of its groups once."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -58,27 +58,6 @@ class Measured:
 def _minority(histogram: Histogram, sizes: Counts) -> float:
     agreeing = histogram.reduce(np.maximum, histogram.counts) / histogram.sizes
     return float(((1 - agreeing) * sizes).sum())
-
-
-def unite(pieces: Sequence[Measured]) -> Measured:
-    """Put together what was counted of disjoint groups of one published table."""
-    columns, shown = [], {}
-    for same in zip(*(piece.columns for piece in pieces), strict=True):
-        name = same[0].name
-        place: dict[str | None, int] = {}
-        places = [np.array([place.setdefault(text, len(place)) for text in column.texts]) for column in same]
-        many = np.zeros(len(place), dtype=np.int64)
-        for piece, at in zip(pieces, places, strict=True):
-            np.add.at(many, at, piece.shown[name])
-        shown[name] = many
-        columns.append(replace(same[0], texts=tuple(place), codes=np.arange(len(place), dtype=np.int32)))
-    return Measured(
-        tuple(columns),
-        shown,
-        np.concatenate([piece.sizes for piece in pieces]),
-        sum(piece.suppressed for piece in pieces),
-        {name: sum(piece.minorities[name] for piece in pieces) for name in pieces[0].minorities},
-    )
 
 
 class Measure(ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sfumato.core.published.table import bucket_column
-from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk.record_groups import refuse_columns
 from sfumato.schema.schema import Schema
@@ -35,12 +35,10 @@ def counted_records(
     with resources.opened(data, reading) as source:
         refuse_reserved(schema.quasi)
         refuse_columns(source.names, (*schema.sensitive, *schema.quasi))
-        if any(bucket_column(source.names, name) is not None for name in schema.quasi):
-            raise UnsupportedModelError(
-                'Buckets reach across groups and are not assessed beyond memory; use engine="memory" (--engine memory).'
-            )
-        source.profile(schema.quasi, schema.quasi)
-        counts = count_fitting(source, schema.quasi, most)
+        buckets = dict.fromkeys(bucket_column(source.names, name) for name in schema.quasi)
+        names = (*schema.quasi, *(column for column in buckets if column is not None))
+        source.profile(names, names)
+        counts = count_fitting(source, names, most)
     return Evidence(counts.drop_columns([WEIGHT]), quasi, weights=counts[WEIGHT].to_numpy())
 
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from sfumato.algorithms.base import Task, refused_missing
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
-from sfumato.coding.codes import refuse_uncoded
+from sfumato.coding.codes import CodedColumn, CodedTable, refuse_uncoded
 from sfumato.coding.cutting.batches import Batch
-from sfumato.exceptions import InfeasibleError, UnsupportedModelError
+from sfumato.coding.domain import Domain
+from sfumato.exceptions import InfeasibleError
 from sfumato.models.requirements import without_implied
 from sfumato.randomness import generator
 from sfumato.recipe import Recipe
 from sfumato.release.large.large_run import LargeRun
 from sfumato.release.large.segment_task import domain_of, watched_counts
 from sfumato.release.large.served import watched
-from sfumato.release.tasks import most_suppressed, refuse_nearly_unique, refuse_unkept
+from sfumato.release.tasks import (
+    most_suppressed,
+    refuse_impossible,
+    refuse_unsupported,
+    refuse_without_suppression,
+)
 from sfumato.schema.missing import Missing
 
 BYTES_PER_BLOCK_ROW = 3_000  # of a search with nine quasi-identifiers, with what it publishes and compares
@@ -35,13 +44,15 @@ class BlockTask:
     recipe : what is asked for.
     rows : how many records the table has.
     cutter : cuts the table into blocks.
-    totals : how often every value of a watched column occurs in the table.
+    counted : all its records by what models read of them, whatever their quasi-identifiers.
+    others : the domains of sensitive columns that no model reads, if the search looks at them all the same.
     """
 
     recipe: Recipe
     rows: int
     cutter: SegmentedSearch
-    totals: Mapping[str, npt.NDArray[np.int64]]
+    counted: Task
+    others: tuple[Domain, ...] = ()
 
     @classmethod
     def of(cls, run: LargeRun) -> BlockTask:
@@ -55,21 +66,55 @@ class BlockTask:
             models=tuple(algorithm.needed_of_blocks(models)),
             missing=Missing(schema.missing),
         )
-        refuse_uncoded(cutter.quasi, cutter.sensitive, run.profile.rows)
-        counted = replace(cutter.task(), table=watched_counts(run, cutter), models=models)
+        unread = [name for name in schema.sensitive if name not in watched(run.recipe)]
+        others = tuple(domain_of(run, name) for name in unread) if algorithm.publishes == "buckets" else ()
+        refuse_uncoded(cutter.quasi, (*cutter.sensitive, *others), run.profile.rows)
+        task = cls(recipe=run.recipe, rows=run.profile.rows, cutter=cutter, counted=cutter.task(), others=others)
+        lost = {name: run.profile.column(name).missing for name in schema.quasi}
+        one = isinstance(algorithm, Slicing) and len(schema.quasi) == 1  # which a slice would show unchanged
+        counted = replace(
+            task.counted,
+            table=task.all_sensitive(watched_counts(run, cutter, quasi=one)),
+            models=models,
+            most_suppressed=most_suppressed(run.recipe, run.profile.rows),
+            lost=lost,
+        )
         _refuse(run, counted)
-        return cls(recipe=run.recipe, rows=run.profile.rows, cutter=cutter, totals=counted.whole().totals)
+        return replace(task, counted=counted)
 
-    def of_block(self, plan: SegmentPlan, block: int, batch: Batch) -> Task:
-        """Build the task of one block: the same as in memory, see `sfumato.algorithms.in_blocks`."""
+    @cached_property
+    def totals(self) -> Mapping[str, npt.NDArray[np.int64]]:
+        """How often every value of a column that models read occurs in the table."""
+        return self.counted.whole().totals
+
+    def of_block(self, plan: SegmentPlan, block: int, batch: Batch, cells: Mapping[str, pa.Array]) -> Task:
+        """Build the task of one block: the same as in memory, see `sfumato.algorithms.in_blocks`.
+
+        Parameters
+        ----------
+        plan, block : how the table was cut, and the number of the block.
+        batch, cells : what is coded of its records, and all their other columns.
+        """
         blocks, most = plan.tree.segments, most_suppressed(self.recipe, self.rows)
         rng, alone = generator(self.recipe.seed or 0), blocks == 1
+        task = self.cutter.task(batch, totals=None if alone else self.totals)
         return replace(
-            self.cutter.task(batch, totals=None if alone else self.totals),
+            task,
+            table=self.all_sensitive(task.table, cells),
             models=without_implied(self.recipe.models),
             most_suppressed=most if alone else most * len(batch) // self.rows,
             rng=rng if alone else rng.spawn(blocks)[block],
         )
+
+    def all_sensitive(self, table: CodedTable, cells: Mapping[str, pa.Array] | None = None) -> CodedTable:
+        """Add the sensitive columns that no model reads, in their order; without cells, only that they are there."""
+        found = {column.name: column for column in table.sensitive}
+        for domain in self.others:
+            nothing = np.zeros(table.cases, dtype=np.uint8)
+            codes = nothing if cells is None else domain.encode(pa.chunked_array([cells[domain.name]]))
+            found[domain.name] = CodedColumn(domain, codes)
+        named = (name for name in self.recipe.schema.sensitive if name in found)
+        return replace(table, sensitive=tuple(found[name] for name in named))
 
 
 def refuse_large_blocks(recipe: Recipe, memory: int) -> None:
@@ -89,12 +134,6 @@ def most_block_rows(memory: int) -> int:
 
 def _refuse(run: LargeRun, counted: Task) -> None:
     """Refuse models that not even all records together keep, and what the algorithm does not support."""
-    algorithm, table = run.recipe.algorithm, counted.table
-    for model in counted.models:
-        refuse_unkept(model, counted, algorithm)
-    single = replace(counted, table=replace(table, rows=table.cases, weights=None))  # no record is counted here
-    missing = {name: run.profile.column(name).missing for name in run.recipe.schema.quasi}
-    refusal = next(refused_missing(algorithm, missing), None) or algorithm.refusal(single)
-    if refusal is not None:
-        raise UnsupportedModelError(refusal)
-    refuse_nearly_unique([column.domain for column in table.quasi], table.rows)
+    refuse_impossible(counted)
+    refuse_unsupported(counted, run.recipe.algorithm)
+    refuse_without_suppression(counted, run.recipe.algorithm)

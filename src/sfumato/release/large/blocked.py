@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -12,20 +12,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.in_blocks import told_of_whole
 from sfumato.algorithms.local.segmented import SegmentPlan
 from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.batches import Batch
+from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import partly
 from sfumato.core.publication import Bound, Proof, Publication
 from sfumato.exceptions import InfeasibleError, ReadError
+from sfumato.randomness import Stream
 from sfumato.release.applying import fixed_order
 from sfumato.release.large.block_task import BlockTask, most_block_rows
+from sfumato.release.large.bucket_numbers import count_keys, number_buckets, renumber
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
 from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
-from sfumato.release.large.judging import Judgement
+from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.keeping import RunLog
 from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
@@ -34,6 +36,7 @@ from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of
 from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
 from sfumato.release.searching import INFORMATION_LOSS, refuse_suppressed
+from sfumato.release.streams import SEARCH, SHUFFLE, ByPurpose, streams_of
 from sfumato.release.tasks import most_suppressed
 from sfumato.sources.base import Source
 
@@ -70,6 +73,7 @@ def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -
         log=log,
     )
     part_rows(run, finishing, log)
+    finishing.settle()
     finished = finish_all(run, finishing, log)
     run.progress(ENDS["finish"], "judging")
     staged = run.source.temporary / "blocks"
@@ -119,16 +123,64 @@ class BlockFinishing(Finishing):
     def read(self, segment: int) -> pa.RecordBatch:
         """Read the rows of a block, in an order that follows from what they say."""
         coded = super().read(segment)
+        return coded.take(pa.array(fixed_order(pa.table(self._cells(coded)), self.schema)))
+
+    def settle(self) -> None:
+        """Decide what must be alike in all blocks, unless that was done before."""
+        if self.plan.tree.segments > 1 and "settled" not in self.log.noted:
+            self.log.note(settled=self.task.recipe.algorithm.settle(self.task.counted, self._tables))
+
+    def _tables(self) -> Iterator[CodedTable]:
+        """Yield the records of all blocks."""
+        return (self._task(block, self.rows.segment(block)).table for block in range(self.plan.tree.segments))
+
+    def _task(self, block: int, coded: pa.RecordBatch) -> Task:
+        coder = self.rows.coder
+        return self.task.of_block(self.plan, block, coder.batch(coded), coder.original(coded))
+
+    def _streams(self, coded: pa.RecordBatch) -> ByPurpose:
+        """Return the streams of a block: those that it has in memory."""
+        recipe = self.task.recipe
+        assert recipe.secret is not None  # noqa: S101 - it was drawn before
+        facts = self.log.noted.get("settled")
+        told = None if facts is None else told_of_whole(self.task.rows, self.task.totals, facts)
+        return streams_of(recipe.secret, recipe, lambda: self._plain(coded), told)
+
+    def _plain(self, coded: pa.RecordBatch) -> pa.Table:
+        """Return the rows of a block as they stand in the original."""
+        cells = self._cells(coded)
+        return pa.table({column.name: cells[column.name].cast(column.type) for column in self.columns})
+
+    def _cells(self, coded: pa.RecordBatch) -> dict[str, pa.Array]:
         cells = self.rows.coder.original(coded)
         for at, domain in enumerate(self.search.quasi):
             kind = next(column.type for column in self.columns if column.name == domain.name)
             cells[domain.name] = _values(domain, coded.column(at).to_numpy(), kind)
-        return coded.take(pa.array(fixed_order(pa.table(cells), self.schema)))
+        return cells
 
-    def found(self, segment: int, batch: Batch) -> Publication:
+    def kept(self, publication: Publication, coded: pa.RecordBatch) -> dict[str, pa.Array]:
+        """Return the columns of a block that are published as they are: slices have quasi-identifiers among them."""
+        open_names = [name for name in self.schema.quasi if publication.buckets and name not in publication.recoded]
+        if not open_names:
+            return super().kept(publication, coded)
+        plain = self._plain(coded)
+        return {name: plain[name].combine_chunks() for name in plain.column_names}
+
+    def stream(self, coded: pa.RecordBatch) -> Stream:
+        """Return where bits come from that shuffle the values of a block."""
+        return self._streams(coded)(SHUFFLE) if self.in_buckets else Stream()
+
+    @property
+    def in_buckets(self) -> bool:
+        """Whether values are published in buckets."""
+        return self.task.recipe.algorithm.publishes == "buckets"
+
+    def found(self, segment: int, coded: pa.RecordBatch) -> Publication:
         """Search one block."""
-        task = self.task.of_block(self.plan, segment, batch)
-        publication = self.task.recipe.algorithm.search(task)
+        task, algorithm, facts = self._task(segment, coded), self.task.recipe.algorithm, self.log.noted.get("settled")
+        if self.in_buckets:
+            task = replace(task, stream=self._streams(coded)(SEARCH))
+        publication = (algorithm if facts is None else algorithm.settled(facts)).search(task)
         if self.centers:
             self.log.note(losses={**self.losses, str(segment): _lost(task, publication)})
         if publication.proof is not None and self.plan.tree.segments == 1:
@@ -144,6 +196,10 @@ class BlockFinishing(Finishing):
             mixed = {schema.field(name).type for schema in kinds.values()} == {pa.int64(), pa.float64()}
             for part in [part for part, schema in kinds.items() if mixed and schema.field(name).type == pa.int64()]:
                 _rewrite(part, name)
+        numbers = {name: number_buckets([each.keys[name] for each in finished]) for name in finished[0].keys}
+        for at, part in enumerate(parts):
+            if numbers:
+                renumber(part, {name: files[at] for name, files in numbers.items()})
 
 
 def _cut(run: LargeRun, task: BlockTask, rows: CodedRows, log: RunLog) -> SegmentPlan:
@@ -207,6 +263,9 @@ def _judged(
     refuse_suppressed(run.recipe.algorithm, truth.suppressed, run.profile.rows, most)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
     judged = judge_segments(run, written, finishing.search.quasi, truth, tell, centers=finishing.centers)
+    buckets = {name: count_keys([each.keys[name] for each in finished]) for name in finished[0].keys}
+    if {column: sizes.buckets for column, sizes in judged.buckets.items()} != buckets:
+        refuse_broken(run.recipe, replace(truth, unmatched=truth.unmatched + 1))  # two buckets have one number
     if not finishing.centers:
         return judged
     lost = sum(finishing.losses.values()) / truth.rows_out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
+from sfumato.coding.applying import Words
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication
 from sfumato.exceptions import ReadError
@@ -45,17 +45,29 @@ class FinishedSegment:
     hashed : the sum of the hashes of its rows as they were read from its file.
     truth : how the part, read back, compares with its rows.
     valued : the quasi-identifiers that are published as values throughout.
+    keys : the files of the keys of its buckets, by the column of their numbers.
     """
 
     parts: tuple[Path, ...]
     hashed: int
     truth: Truth
     valued: frozenset[str]
+    keys: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def files(self) -> list[Path]:
+        """All its files."""
+        return [*self.parts, *self.keys.values()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain values, files by their names."""
-        names = [part.name for part in self.parts]
-        return {"parts": names, "hashed": self.hashed, "truth": asdict(self.truth), "valued": sorted(self.valued)}
+        return {
+            "parts": [part.name for part in self.parts],
+            "keys": {name: file.name for name, file in self.keys.items()},
+            "hashed": self.hashed,
+            "truth": asdict(self.truth),
+            "valued": sorted(self.valued),
+        }
 
     @classmethod
     def from_dict(cls, folder: Path, plain: Mapping[str, Any]) -> FinishedSegment:
@@ -63,8 +75,13 @@ class FinishedSegment:
         truth: dict[str, Any] = {
             name: tuple(each) if isinstance(each, list) else each for name, each in plain["truth"].items()
         }
-        parts = tuple(folder / name for name in plain["parts"])
-        return cls(parts=parts, hashed=plain["hashed"], truth=Truth(**truth), valued=frozenset(plain["valued"]))
+        return cls(
+            parts=tuple(folder / name for name in plain["parts"]),
+            keys={name: folder / file for name, file in plain["keys"].items()},
+            hashed=plain["hashed"],
+            truth=Truth(**truth),
+            valued=frozenset(plain["valued"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,12 +112,13 @@ class Finishing:
         """Find what is published of a segment, write it in its order, and read it back."""
         coder, coded = self.rows.coder, self.read(segment)
         batch = coder.batch(coded)
-        publication = self.found(segment, batch)
-        original = self.original(coder.original(coded), len(batch))
-        shown, order = apply(publication, original, self.schema, Stream())
+        publication = self.found(segment, coded)
+        original = self.original(self.kept(publication, coded), len(batch))
+        applied = apply(publication, original, self.schema, self.stream(coded))
+        order, keys = applied.rows, applied.keys
         part = self.rows.folder / f"part-{segment:05}.parquet"
-        write_part(part, self.zoned(shown))
-        del shown
+        write_part(part, self.zoned(applied.shown))
+        del applied
         back = PublishedPart.read(part, self.schema, self.domains)
         compared = Comparison(
             published=back.table,
@@ -120,7 +138,11 @@ class Finishing:
         if self.judged is not None:
             self.judged.add(back)
         return FinishedSegment(
-            parts=(part,), hashed=hash_rows(coded.columns), truth=truth, valued=valued_columns(publication)
+            parts=(part,),
+            hashed=hash_rows(coded.columns),
+            truth=truth,
+            valued=valued_columns(publication),
+            keys=self.keep_keys(segment, keys),
         )
 
     def is_uncut(self, segment: int, most: int) -> bool:
@@ -131,9 +153,24 @@ class Finishing:
         """Read the rows of a segment."""
         return self.rows.segment(segment)
 
-    def found(self, segment: int, batch: Batch) -> Publication:  # noqa: ARG002 - every segment is searched alike
+    def found(self, segment: int, coded: pa.RecordBatch) -> Publication:  # noqa: ARG002 - every segment is searched alike
         """Find what to publish of a segment."""
-        return self.search.finish(batch, self.plan.totals)
+        return self.search.finish(self.rows.coder.batch(coded), self.plan.totals)
+
+    def kept(self, publication: Publication, coded: pa.RecordBatch) -> dict[str, pa.Array]:  # noqa: ARG002 - as below
+        """Return the columns of a segment that are published as they are: all but quasi-identifiers."""
+        return self.rows.coder.original(coded)
+
+    def stream(self, coded: pa.RecordBatch) -> Stream:  # noqa: ARG002 - nothing is shuffled
+        """Return where bits come from that shuffle the values of a segment."""
+        return Stream()
+
+    def keep_keys(self, segment: int, keys: Mapping[str, Words]) -> dict[str, Path]:
+        """Write the keys of the buckets of a segment."""
+        return {
+            name: write_keys(self.rows.folder / f"keys-{segment:05}-{at}.npy", each)
+            for at, (name, each) in enumerate(keys.items())
+        }
 
     def read_again(self, noted: Mapping[str, Any]) -> FinishedSegment:
         """Take a segment as finished by an earlier run; its part is judged as it stands."""
@@ -157,7 +194,7 @@ class Finishing:
     def zoned(self, shown: pa.Table) -> pa.Table:
         """Give moments their time zones back."""
         zones = {column.name: column.zone for column in self.columns}
-        return pa.table({name: _moments(shown[name], zones[name]) for name in shown.column_names})
+        return pa.table({name: _moments(shown[name], zones.get(name, "")) for name in shown.column_names})
 
     def typed(self, finished: Sequence[FinishedSegment]) -> tuple[ColumnProfile, ...]:
         """Find the quasi-identifiers of which all segments publish nothing but values, and which are no texts."""
@@ -203,6 +240,12 @@ def valued_columns(publication: Publication) -> frozenset[str]:
     return frozenset(
         name for name, recoded in publication.recoded.items() if published_kind(recoded, pa.null()) == pa.null()
     )
+
+
+def write_keys(file: Path, keys: Words) -> Path:
+    """Write the keys of the buckets of a segment, which are ascending."""
+    np.save(file, keys)
+    return file
 
 
 def write_part(part: Path, shown: pa.Table) -> None:

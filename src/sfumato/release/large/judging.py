@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sfumato.algorithms.base import Task
 from sfumato.catalogue import measure
 from sfumato.core.progress import Progress, partly
 from sfumato.core.publication import Publication
+from sfumato.core.published.bucket_contents import BucketSizes
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.file_audit import FileAudit
@@ -49,7 +50,7 @@ class Judgement:
     """What was found of a table as it stands in its files.
 
     `evidence` is what its report looks at; `profile` describes its columns, and `described` tells receivers about those
-    that were judged.
+    that were judged. `buckets` tells of every column that numbers buckets how large these are.
     """
 
     evidence: Evidence
@@ -57,6 +58,7 @@ class Judgement:
     measures: Mapping[str, float]
     profile: TableProfile
     described: Mapping[str, dict[str, Any]]
+    buckets: Mapping[str, BucketSizes] = field(default_factory=dict)
 
 
 def judge_parts(

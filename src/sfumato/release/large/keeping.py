@@ -63,8 +63,8 @@ def kept_for(resources: Resources, out: Path) -> Iterator[Path | None]:
 class RunLog:
     """How far a segmented run came, in `plan.json` of its folder where it `lasts`.
 
-    `noted` holds the recipe with the digest of the table, the seed and date that were `drawn` for it, how all rows were
-    coded, how they were cut, hashes of all files, and what became of the segments that are finished.
+    `noted` holds the recipe with the digest of the table, the seed, secret and date that were `drawn` for it, how all
+    rows were coded, how they were cut, hashes of all files, and what became of the segments that are finished.
     """
 
     folder: Path
@@ -82,7 +82,7 @@ class RunLog:
         if not log.noted:
             for left in folder.iterdir():
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
-            drawn = {"seed": recipe.seed, "date": recipe.input_date}
+            drawn = {"seed": recipe.seed, "secret": recipe.secret, "date": recipe.input_date}
             log.note(recipe=recipe.to_toml(), drawn=drawn, finished={}, files={})
         return log
 
@@ -117,11 +117,13 @@ class RunLog:
 
 
 def as_noted(recipe: Recipe, folder: Path) -> Recipe:
-    """Return a recipe with the seed that the run has drawn that is resumed, if none is given, and with its date."""
+    """Return a recipe with the date of the run that is resumed, and with the seed and secret that it has drawn."""
     drawn = _noted(folder).get("drawn")
     if drawn is None:
         return recipe
-    return replace(recipe, seed=drawn["seed"] if recipe.seed is None else recipe.seed, input_date=drawn["date"])
+    given = {name: getattr(recipe, name) for name in ("seed", "secret")}
+    known = {name: drawn[name] if value is None else value for name, value in given.items()}
+    return replace(recipe, **known, input_date=drawn["date"])
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Self
 from sfumato.coding.codes import starred
 from sfumato.core.progress import Progress
 from sfumato.core.publication import Bound
-from sfumato.randomness import draw_seed
+from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.large.judging import Judgement
 from sfumato.release.large.large_release import Passage
@@ -82,8 +82,16 @@ class LargeRun:
         plain = [name for name in names if name not in recipe.schema.quasi]
         profile = source.profile(names, counted_columns(recipe), plain)
         refuse_stars(profile, (*recipe.schema.quasi, *recipe.schema.sensitive))
-        seed = draw_seed() if recipe.seed is None else recipe.seed
-        made_of = replace(recipe, seed=seed, input_rows=profile.rows, input_sha256=None, input_digest=profile.digest)
+        made_of = replace(
+            recipe,
+            seed=draw_seed() if recipe.seed is None else recipe.seed,
+            secret=draw_secret()
+            if recipe.secret is None and recipe.algorithm.publishes == "buckets"
+            else recipe.secret,
+            input_rows=profile.rows,
+            input_sha256=None,
+            input_digest=profile.digest,
+        )
         return cls(
             recipe=made_of,
             source=source,

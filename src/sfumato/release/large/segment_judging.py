@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.catalogue import measure
+from sfumato.catalogue import measure, unite_measures
 from sfumato.coding.domain import Domain
-from sfumato.core.progress import Progress, partly
-from sfumato.core.published.counting import count_groups
-from sfumato.core.published.table import PublishedTable
+from sfumato.core.progress import Progress
+from sfumato.core.published.table import BUCKET_PREFIX, PublishedColumn
 from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures.base import Measured, unite
+from sfumato.judging.measures.base import Measured
 from sfumato.release.large.judging import Judgement, refuse_broken
 from sfumato.release.large.large_run import LargeRun
 from sfumato.release.large.published_parts import PublishedParts
@@ -24,6 +25,7 @@ from sfumato.release.large.served import audited_columns, audited_schema, publis
 from sfumato.reporting.public import dictionary_of
 from sfumato.schema.missing import Missing
 from sfumato.schema.restricting import restricted
+from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, ColumnProfile, Source, TableProfile
 
 
@@ -97,30 +99,58 @@ def _judge_together(
 ) -> Judgement:
     """Count the groups of all files together, in pieces where they do not fit."""
     recipe = run.recipe
-    profile = written.profile(run.names, recipe.schema.quasi)
     audited = _audited(run, written)
-    audit = replace(audited.run(recipe.models, partly(progress, 0.0, 0.6)), truth=truth)
-    refuse_broken(recipe, audit)
+    profile = written.profile(_in_order(run, written), recipe.schema.quasi)
     known = {domain.name: domain for domain in quasi}
-    measured = _measured(run, audited, known, partly(progress, 0.6, 1.0))
+    measuring = _Measuring(audited_schema(recipe), known, centers=centers)
+    audit = replace(audited.run(recipe.models, progress, measuring.add), truth=truth)
+    refuse_broken(recipe, audit)
+    described = {name: _described(run, written, name) for name in audited_columns(recipe)}
     return Judgement(
         evidence=replace(_evidence(run, written, profile), centers=centers),
         audit=audit,
-        measures=measure(replace(measured, suppressed=run.profile.rows - audit.records), covers=not centers),
+        measures=measuring.measures(run.profile.rows - audit.records),
         profile=profile,
-        described={name: _described(run, written, name) for name in audited_columns(recipe)},
+        described={name: _in_buckets(each) if name in audited.buckets else each for name, each in described.items()},
+        buckets=audited.bucket_sizes if audited.buckets else {},
     )
 
 
-def _measured(run: LargeRun, audited: FileAudit, known: Mapping[str, Domain], progress: Progress) -> Measured:
-    """Count groups and labels, piece by piece."""
-    schema, names = audited_schema(run.recipe), audited_columns(run.recipe)
-    pieces = []
-    for counts in audited.counted(names, schema.quasi, audited.pieces(names), progress):
-        shown = counts.select(names)
-        table = PublishedTable.read(shown, schema, known, weights=counts[WEIGHT].to_numpy())
-        pieces.append(Measured.of(table, 0, count_groups(table, shown, schema).histograms))
-    return unite(pieces)
+def _in_order(run: LargeRun, written: Source) -> tuple[str, ...]:
+    """Return the published columns in their order, those that number buckets among them."""
+    return tuple(name for name in written.names if name in run.names or name.startswith(BUCKET_PREFIX))
+
+
+def _in_buckets(described: dict[str, Any]) -> dict[str, Any]:
+    return {**described, "forms": ["values of a bucket"]}
+
+
+class _Measuring:
+    """Measures pieces of the published table one by one; nothing row-sized is kept."""
+
+    def __init__(self, schema: Schema, known: Mapping[str, Domain], *, centers: bool) -> None:
+        self._schema, self._known, self._covers = schema, known, not centers
+        self._found: list[tuple[int, Mapping[str, float]]] = []
+        self._sizes: list[npt.NDArray[np.int64]] = []
+        self._minorities: dict[str, float] = dict.fromkeys(schema.sensitive, 0.0)
+        self._bare: tuple[PublishedColumn, ...] = ()
+
+    def add(self, piece: Evidence) -> None:
+        """Measure one more piece, on the domains of the original."""
+        columns = tuple(replace(column, original=self._known[column.name]) for column in piece.table.columns)
+        histograms = {name: piece.published_groups.histograms[name] for name in self._schema.sensitive}
+        measured = Measured.of(replace(piece.table, columns=columns), 0, histograms)
+        self._found.append((piece.records, measure(measured, covers=self._covers)))
+        self._sizes.append(measured.sizes)
+        for name, minority in measured.minorities.items():
+            self._minorities[name] += minority
+        nothing = np.zeros(0, dtype=np.int32)
+        self._bare = tuple(replace(column, texts=(), codes=nothing) for column in columns)
+
+    def measures(self, suppressed: int) -> dict[str, float]:
+        """Return the measures of all pieces together."""
+        whole = Measured(self._bare, {}, np.concatenate(self._sizes), suppressed, self._minorities)
+        return unite_measures(self._found, whole)
 
 
 def _evidence(run: LargeRun, written: Source, profile: TableProfile) -> Evidence:

@@ -54,13 +54,16 @@ def domain_of(run: LargeRun, name: str) -> Domain:
     return describe(name, pa.chunked_array([run.source.values(name)]), run.recipe.schema)
 
 
-def watched_counts(run: LargeRun, search: SegmentedSearch) -> CodedTable:
-    """Count what models read of all records, whatever their quasi-identifiers."""
-    counts = run.source.count([domain.name for domain in search.sensitive], run.limits.groups, lambda _: None)
+def watched_counts(run: LargeRun, search: SegmentedSearch, *, quasi: bool = False) -> CodedTable:
+    """Count what models read of all records, and quasi-identifiers only if these are asked for."""
+    seen = (*(search.quasi if quasi else ()), *search.sensitive)
+    counts = run.source.count([domain.name for domain in seen], run.limits.groups, lambda _: None)
     cases = np.zeros(counts.num_rows, dtype=np.uint8)
     return CodedTable(
         rows=run.profile.rows,
-        quasi=tuple(CodedColumn(domain, cases) for domain in search.quasi),
+        quasi=tuple(
+            CodedColumn(domain, domain.encode(counts[domain.name]) if quasi else cases) for domain in search.quasi
+        ),
         sensitive=tuple(CodedColumn(domain, domain.encode(counts[domain.name])) for domain in search.sensitive),
         weights=counts[WEIGHT].to_numpy(),
     )

@@ -16,7 +16,7 @@ from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
-from sfumato.release.large.coded_rows import CodedRows, RowCoder
+from sfumato.release.large.coded_rows import CodedRows, RowCoder, reading_codes
 from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.keeping import RunLog
@@ -104,9 +104,10 @@ def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
         log.forget()
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
     tell(0.0, "coding")
-    batches = run.source.batches(coder.names, lambda done: tell(done, "coding"))
+    source, reading = reading_codes(run.source, coder, run.profile)
+    batches = source.batches(coder.names, lambda done: tell(done, "coding"))
     with closing(cast("Generator[pa.RecordBatch]", batches)):  # else it would end after its engine
-        rows = CodedRows.write(coder, batches, log.folder)
+        rows = CodedRows.write(reading, batches, log.folder)
     if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
     log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
@@ -126,7 +127,7 @@ def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -
 
 def _is_finished(segment: int, log: RunLog) -> bool:
     noted = log.noted["finished"].get(str(segment))
-    return noted is not None and all(map(log.has, noted["parts"]))
+    return noted is not None and all(map(log.has, (*noted["parts"], *noted["keys"].values())))
 
 
 def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
@@ -156,7 +157,7 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
             each = finishing.read_again(log.noted["finished"][str(segment)])
         else:
             each = finish_segment(finishing, segment, run.limits.segment_rows)
-            log.note_files(list(each.parts), finished={**log.noted["finished"], str(segment): each.as_dict()})
+            log.note_files(each.files, finished={**log.noted["finished"], str(segment): each.as_dict()})
         finishing.rows.path(segment).unlink(missing_ok=True)
         finished.append(each)
         pa.default_memory_pool().release_unused()

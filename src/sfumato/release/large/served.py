@@ -20,11 +20,6 @@ def refuse_unserved(recipe: Recipe) -> None:
         raise UnsupportedModelError(
             'Single sensitive cells are not protected beyond memory; drop Schema.flags, or use engine="memory".'
         )
-    if algorithm.publishes == "buckets":
-        raise UnsupportedModelError(
-            f"{name} publishes values in buckets, which are not served beyond memory; use Mondrian, or "
-            'engine="memory" with a smaller table.'
-        )
     if not algorithm.serves_cases and recipe.block_rows is None:
         hint = "strict=True" if isinstance(algorithm, Mondrian) else "Mondrian or Optimal"
         raise UnsupportedModelError(

@@ -91,7 +91,8 @@ class UncutFinishing:
         cases = Cases.of(rows.pieces(segment), names, self.most)
         columns = [cases.codes[name].to_numpy() for name in names]
         cut = len(coder.quasi)
-        publication = self.finishing.found(segment, Batch.of(columns[:cut], columns[cut:], cases.many))
+        batch = Batch.of(columns[:cut], columns[cut:], cases.many)
+        publication = self.finishing.search.finish(batch, self.finishing.plan.totals)
         if self.finishing.judged is not None:
             self.finishing.judged.refuse()
         found = []
@@ -140,16 +141,16 @@ class _Bucket:
         kept = pa.RecordBatch.from_arrays([rows[name].combine_chunks() for name in names], names)
         original = self.finishing.original(coder.original(kept), len(case))
         publication = replace(self.publication, group=self.publication.group[case])
-        shown, order = apply(publication, original, self.finishing.schema, Stream())
-        ends = np.cumsum(many[order])
-        _write_repeated(part, self.finishing.zoned(shown), ends)
+        applied = apply(publication, original, self.finishing.schema, Stream())
+        ends = np.cumsum(many[applied.rows])
+        _write_repeated(part, self.finishing.zoned(applied.shown), ends)
         codes = [column.combine_chunks().take(pa.array(case)) for column in self.cases.codes.columns]
         quasi = zip(coder.quasi, codes, strict=False)
         coded = CodedTable(len(case), tuple(CodedColumn(domain, each.to_numpy()) for domain, each in quasi), ())
         return FinishedSegment(
             parts=(part,),
             hashed=int((hash_each([*codes, *kept.columns]) * many.astype(np.uint64)).sum(dtype=np.uint64)),
-            truth=self._truth(part, coded, original, (order, ends, many)),
+            truth=self._truth(part, coded, original, (applied.rows, ends, many)),
             valued=frozenset(),
         )
 

@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.progress import Progress
+from sfumato.core.published.table import bucketed_attributes
 from sfumato.judging.evidence import Evidence
 from sfumato.release.large.judging import Judgement
 from sfumato.release.large.large_release import LargeRelease
-from sfumato.reporting.facts import gather
+from sfumato.reporting.facts import bucket_facts, gather
 from sfumato.reporting.folders import Statement, write_beside
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import render_about
 from sfumato.reporting.judged import Judged
-from sfumato.reporting.public import promise_of, type_words
+from sfumato.reporting.public import is_bucket, promise_of, type_words
+from sfumato.reporting.words import BUCKET
 from sfumato.sources.base import Source
 from sfumato.words import words_in
 
@@ -49,15 +51,15 @@ def write_statement(
 
 def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> list[dict[str, Any]]:
     """Describe every published column; those that were not counted together, by what the engine says of each."""
-    known = dict(judged.described)
+    known, schema = dict(judged.described), release.recipe.schema
     others = [column for column in judged.profile.columns if column.name not in known]
     distinct = written.distinct([column.name for column in others])
     for column in others:
         known[column.name] = {
             "name": column.name,
-            "role": release.recipe.schema.role(column.name).value,
+            "role": BUCKET if is_bucket(column.name, schema) else schema.role(column.name).value,
             "type": type_words(column.type),
-            "forms": ["exact values"],
+            "forms": ["bucket numbers" if is_bucket(column.name, schema) else "exact values"],
             "distinct": distinct[column.name],
             "missing": column.missing,
         }
@@ -76,4 +78,13 @@ def _facts(
         left_out=release.left_out,
         search=None if release.proof is None else release.proof.sentence,
     )
-    return {**gather(Judged(handover), shown, dictionary), "engine": release.passage.to_dict()}
+    return {
+        **gather(Judged(handover), shown, dictionary),
+        "buckets": [
+            bucket_facts(name, sizes)
+            for name in release.recipe.schema.attributes
+            for column, sizes in judged.buckets.items()
+            if name in bucketed_attributes(column, release.recipe.schema.attributes)
+        ],
+        "engine": release.passage.to_dict(),
+    }

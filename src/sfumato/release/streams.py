@@ -1,0 +1,69 @@
+"""Where the random choices of a release come from that hide people: by purpose, and block by block."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.randomness import Stream
+from sfumato.recipe import Recipe
+
+Rows: TypeAlias = npt.NDArray[np.integer]
+ByPurpose: TypeAlias = Callable[[str], Stream]
+SEARCH, SHUFFLE = "search", "shuffle"  # purposes: who is in which bucket; whose value is whose there, and its number
+
+
+def streams_of(secret: str, recipe: Recipe, table: Callable[[], pa.Table], told: str | None = None) -> ByPurpose:
+    """Return the streams of one secret for one table, or for a block of it, by their purpose.
+
+    The secret hides people anew in every other table and by every other recipe. A block that is searched alone has
+    streams of its own. These depend on its records and on all else that its search depends on, but on no other block:
+    so a block can be searched without the others, and is drawn alike wherever that happens.
+
+    Parameters
+    ----------
+    secret : 64 hexadecimal digits.
+    recipe : how the table is released.
+    table : returns the table or block, with its rows in a fixed order; it is asked when bits are first drawn.
+    told : what the search of a block depends on besides its records and the recipe.
+    """
+    about = cache(lambda: _about(recipe, table(), told))
+    return lambda purpose: Stream(secret, purpose, about=about)
+
+
+@dataclass(eq=False)
+class BlockStreams:
+    """The streams of the blocks of a table in memory, each noted when the block is searched."""
+
+    secret: str
+    recipe: Recipe
+    table: pa.Table
+    _blocks: list[tuple[Rows, ByPurpose]] = field(default_factory=list)
+
+    def of_block(self, rows: Rows, told: str) -> Stream:
+        """Return the stream that a block is searched with."""
+        mine = partial(self.table.take, pa.array(rows))
+        self._blocks.append((rows, streams_of(self.secret, self.recipe, mine, told)))
+        return self._blocks[-1][1](SEARCH)
+
+    def shuffles(self) -> list[tuple[Rows, Stream]]:
+        """Return the rows of all blocks that were searched, and the stream that each is shuffled with."""
+        return [(rows, streams(SHUFFLE)) for rows, streams in self._blocks]
+
+
+def _about(recipe: Recipe, table: pa.Table, told: str | None) -> str:
+    """Say what is released and how, whatever the order of the rows."""
+    if told is None and recipe.block_rows is not None and table.num_rows <= recipe.block_rows:
+        recipe = replace(recipe, block_rows=None)  # it is the same release
+    content = {key: value for key, value in recipe.to_dict().items() if key not in {"sfumato", "input"}}
+    schema = recipe.schema
+    names = [*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()]
+    return fingerprint(table.select(names)) + json.dumps(content, sort_keys=True, default=str) + (told or "")
