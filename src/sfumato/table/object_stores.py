@@ -44,8 +44,8 @@ def file_system(address: str) -> tuple[Any, str]:
         system, path = fs.FileSystem.from_uri(HADOOP.sub("s3://", address))
     except (pa.ArrowInvalid, NotImplementedError):
         raise WriteError(
-            f"Arrow knows no store at {address}; give an address that begins with s3://, gs://, abfss:// or hdfs://, or "
-            "a folder."
+            f"Arrow knows no store at {address}; give a folder, or an address that begins with s3://, gs://, abfss:// "
+            "or hdfs://."
         ) from None
     return system, path.rstrip("/")
 
