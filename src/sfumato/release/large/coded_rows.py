@@ -18,7 +18,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.ordering import ascending
 from sfumato.exceptions import ReadError
 from sfumato.release.large.row_hashes import hash_rows
-from sfumato.sources.base import LookUp, Source, TableProfile
+from sfumato.sources.base import HasWorkers, LookUp, Source, TableProfile
 
 TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
@@ -187,7 +187,12 @@ class CodedRows:
 
 
 def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tuple[Source, RowCoder]:
-    """Let the engine look codes up: it sees every value of a column once where it stores them so."""
+    """Let the engine look codes up: it sees every value of a column once where it stores them so.
+
+    An engine with workers would join every row with every look-up, so its rows are coded where they come to.
+    """
+    if isinstance(source, HasWorkers):
+        return source, coder
     found = coder.look_ups()
     alike = {name: each for name, each in found.items() if each.values.type == profile.column(name).type}
     return source.looked_up(alike), replace(coder, ready=frozenset(alike))
