@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
-from sfumato.table.extras import optional_library
 from sfumato.table.formats.known import is_database
 
 if TYPE_CHECKING:
@@ -38,18 +37,16 @@ def is_stored(given: object) -> TypeGuard[str]:
 
 
 def file_system(address: str) -> tuple[Any, str]:
-    """Return what reads and writes at an address, and the path there: Arrow, or fsspec for what Arrow does not know."""
+    """Return what reads and writes at an address, and the path there."""
     from pyarrow import fs
 
     try:
         system, path = fs.FileSystem.from_uri(HADOOP.sub("s3://", address))
     except (pa.ArrowInvalid, NotImplementedError):
-        fsspec = optional_library("fsspec.core", extra="stores", error=WriteError)
-        try:
-            found, path = fsspec.url_to_fs(address)
-        except (ImportError, ValueError):
-            raise WriteError(f"No library here knows {address}; install the one that fsspec names for it.") from None
-        system = fs.PyFileSystem(fs.FSSpecHandler(found))
+        raise WriteError(
+            f"Arrow knows no store at {address}; give a folder, or an address that begins with s3://, gs://, abfss:// "
+            "or hdfs://."
+        ) from None
     return system, path.rstrip("/")
 
 

@@ -187,7 +187,10 @@ class CodedRows:
 
 
 def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tuple[Source, RowCoder]:
-    """Let the engine look codes up, which sees one value for many rows; workers get rows as they are."""
+    """Let the engine look codes up: it sees every value of a column once where it stores them so.
+
+    An engine with workers would join every row with every look-up, so its rows are coded where they come to.
+    """
     if isinstance(source, HasWorkers):
         return source, coder
     found = coder.look_ups()
