@@ -56,7 +56,7 @@ def released(
     with workplace(out.parent) as place:
         return carry_out_large(
             recipe,
-            SparkSource(frame, temporary=place, out=out.parent),
+            SparkSource(frame, temporary=place, folders=[out.parent]),
             out,
             memory=10**8,
             replace_older=False,

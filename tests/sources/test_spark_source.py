@@ -23,8 +23,10 @@ from tests.spark_tables import RECIPE, SCHEMA, SEGMENTS, check_counted, check_se
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.sources import spark_source
-from sfumato.sources.base import NOWHERE, WEIGHT, Piece, TooManyCombinationsError
+from sfumato.release.large.leveled_counts import LeveledCounts
+from sfumato.sources import spark_source, spark_workers
+from sfumato.sources.base import NOWHERE, WEIGHT, LookUp, Piece, TooManyCombinationsError
+from sfumato.sources.spark_files import gathered
 from sfumato.sources.spark_source import SparkSource
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import canonical
@@ -102,6 +104,33 @@ def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
     assert found.passage.segments > 2
     by = [(name, "ascending") for name in table.column_names]
     assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
+
+
+def test_levels_hold_the_rows_of_memory_in_their_order(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(LeveledCounts, "most", 100)
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.algorithms.Datafly(), max_suppressed=0.1)
+    found = released(read(spark, table, tmp_path / "in"), tmp_path / "release", recipe=recipe, limits=SEGMENTS)
+    assert found.passage.way == "leveled"
+    assert found.audit.truth.holds
+    expected = sf.carry_out(recipe, table)
+    assert found.suppressed == expected.suppressed
+    assert rows_of(found).equals(undecorated(expected.published))
+
+
+def test_values_are_looked_up_and_others_are_left_out(spark, tmp_path):
+    at = pa.array([MOMENT, MOMENT, None, MOMENT, MOMENT], pa.timestamp("us"))
+    source = opened(read(spark, pa.table({"job": ["b", "a", None, "", "c"], "at": at, "n": range(5)}), tmp_path / "in"))
+    source.profile(["job", "at", "n"], ["job"])
+    jobs = LookUp(pa.array(["b", "a", None]), pa.array(["a", None, "b"]))
+    found = source.looked_up({"job": jobs, "at": LookUp(at[1:3], at[:2])})
+    counted = found.count(["job", "at"], 10, silent)
+    assert sorted(counted.to_pylist(), key=str) == [
+        {"job": "a", "at": MOMENT, WEIGHT: 1},
+        {"job": "b", "at": MOMENT, WEIGHT: 2},
+        {"job": None, "at": MOMENT, WEIGHT: 1},
+    ]
+    assert [found.in_groups_below(size, ["job"]) for size in (1, 2, 3)] == [0, 2, 4]
+    assert source.count(["job"], 10, silent).num_rows == 4
 
 
 def test_types_and_values_are_canonical(spark, tmp_path):
@@ -210,14 +239,15 @@ def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("version", "told"), [("9.9", "another version of Sfumato"), (None, "do not have Sfumato")])
 def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_path, monkeypatch):
     source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
-    real = spark_source._in_workers
+    real = spark_workers.in_workers
 
     def pretended(frame, function, kinds):
-        if kinds == spark_source.FOUND:
-            return frame.selectExpr("cast(null AS string)" if version is None else f"'{version}'", "true")
+        if kinds == spark_workers.FOUND:
+            nothing = "cast(null AS string)"
+            return frame.selectExpr(nothing if version is None else f"'{version}'", nothing)
         return real(frame, function, kinds)
 
-    monkeypatch.setattr(spark_source, "_in_workers", pretended)
+    monkeypatch.setattr(spark_workers, "in_workers", pretended)
     with pytest.raises(ReadError, match=told) as raised:
         source.profile(["age"], ["age"])
     assert str(raised.value).count(". ") == 0
@@ -225,7 +255,7 @@ def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_
 
 def test_a_folder_that_workers_do_not_see_is_refused_before_any_scan(spark, tmp_path):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
-    source = SparkSource(frame, temporary=tmp_path, out=tmp_path / "elsewhere")
+    source = SparkSource(frame, temporary=tmp_path, folders=[tmp_path, tmp_path / "elsewhere"])
     with pytest.raises(WriteError, match="do not see the folder"):
         source.profile(["age"], ["age"])
 
@@ -234,15 +264,23 @@ def test_a_part_that_the_session_does_not_see_is_refused(tmp_path):
     (tmp_path / "attempt-a").mkdir()
     (tmp_path / "attempt-a" / "part-00000.parquet").write_bytes(b"12345")
     with pytest.raises(WriteError, match="do not see the folder"):
-        spark_source._gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
+        gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
     with pytest.raises(WriteError, match="do not see the folder"):
-        spark_source._gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
+        gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
 
 
-def test_object_stores_are_refused_before_any_scan(spark):
+def test_a_release_goes_to_an_address_and_comes_back_from_there(spark, tmp_path):
+    table, address = people(60), (tmp_path / "stored").as_uri()
+    release = sf.carry_out(RECIPE, read(spark, table, tmp_path / "in"), out=address, temporary=tmp_path)
+    assert release.scan().to_table().equals(undecorated(sf.carry_out(RECIPE, table).published))
+    assert release.to_spark(spark).count() == release.audit.records
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "stored"}
+
+
+def test_databases_are_refused_before_any_scan(spark):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
-    with pytest.raises(WriteError, match="s3a:// addresses"):
-        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="s3a://bucket/release")
+    with pytest.raises(WriteError, match="postgresql:// addresses"):
+        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="postgresql://host/release")
 
 
 def test_errors_of_spark_are_told_without_cells(spark, tmp_path):

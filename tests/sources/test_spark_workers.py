@@ -38,15 +38,16 @@ def test_rows_are_packed_and_unpacked(most, monkeypatch):
 
 
 def test_workers_tell_what_they_have(tmp_path):
-    for folder, sees in ((None, True), (str(tmp_path), True), (str(tmp_path / "missing"), False)):
-        (answer,) = asking(folder)(iter([]))
-        assert answer.to_pylist() == [{"version": __version__, "sees": sees}]
+    here, missing = str(tmp_path), str(tmp_path / "missing")
+    for folders, unseen in (([], None), ([here], None), ([here, missing], missing)):
+        (answer,) = asking(folders)(iter([]))
+        assert answer.to_pylist() == [{"version": __version__, "unseen": unseen}]
 
 
 def test_a_worker_without_sfumato_says_so(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sfumato", None)
-    (answer,) = asking(None)(iter(pa.table({"id": [1]}).to_batches()))
-    assert answer.to_pylist() == [{"version": None, "sees": True}]
+    (answer,) = asking([])(iter(pa.table({"id": [1]}).to_batches()))
+    assert answer.to_pylist() == [{"version": None, "unseen": None}]
 
 
 def writing(folder, *, ordered=True) -> PartWriting:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.code_sets import codes_of_groups, masks_of_groups
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_keys
@@ -103,11 +104,8 @@ def _occurring(
     """Find sets of codes that occur in groups, and which of them every group has."""
     width = column.domain.missing + 1
     if width > SMALL_SET:
-        keys = np.sort(group.astype(np.int64) * width + column.codes)
-        keys = keys[np.append(True, keys[1:] != keys[:-1])]
-        return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width, np.arange(groups)
-    masks = np.zeros(groups, dtype=np.int64)
-    np.bitwise_or.at(masks, group, np.int64(1) << np.arange(width)[column.codes])
+        return *codes_of_groups(group, column.codes, groups, width), np.arange(groups)
+    masks = masks_of_groups(group, column.codes, groups)
     grouped = group_keys(masks, 1 << width)
     present = (grouped.keys[:, None] >> np.arange(width)) & 1 == 1
     return np.concatenate([[0], np.cumsum(present.sum(axis=1))]), np.nonzero(present)[1], grouped.labels

@@ -32,6 +32,7 @@ from sfumato.coding.kernels import (
     cell_counting,
     class_growing,
     clustering,
+    code_sets,
     condensing,
     containment,
     cutting,
@@ -77,6 +78,7 @@ def warm_up() -> Warmth:
     by_digits(np.zeros(2, dtype=np.int64), 2)
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
+    _collect_once()
     _mix_once()
     _move_once()
     _pick_once()
@@ -96,6 +98,15 @@ def warm_up() -> Warmth:
         compiled=_compiled() - before,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _collect_once() -> None:
+    """Collect the codes of two groups, and find them again."""
+    some, found = np.arange(2), np.zeros(2, dtype=np.bool_)
+    code_sets.mark_codes(some, some, np.zeros(2, dtype=np.int64))
+    code_sets.deal_codes(some, some, np.arange(2), np.zeros(2, dtype=np.int64))
+    code_sets.keep_distinct(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
+    code_sets.find_codes(np.arange(3), some, some, some, found)
 
 
 def _swap_once() -> None:
@@ -301,9 +312,9 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
-        *(box_growing, box_trees, cell_counting, class_growing, clustering, condensing, containment, cutting),
-        *(descending, gathering, grouping, microaggregating, mixing, moving, ordering, picking, regrouping),
-        *(rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
+        *(box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
+        *(containment, cutting, descending, gathering, grouping, microaggregating, mixing, moving, ordering),
+        *(picking, regrouping, rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -36,6 +36,7 @@ from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
+from sfumato.release.storing import staged, stored
 from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
@@ -43,6 +44,7 @@ from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.atomic import local_path
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
+from sfumato.table.object_stores import is_stored
 
 
 @overload
@@ -169,6 +171,9 @@ def carry_out_in(
     progress: Progress | bool = False,
 ) -> Release | LargeRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
+    if is_stored(out):
+        with staged(resources, out, replace=replace) as place:
+            return stored(carry_out_in(resources, recipe, data, place, report=report, progress=progress), out)
     chosen = resources.chosen(data, recipe.schema.attributes)
     if chosen == "memory":
         with followed(progress, "Searching") as tell:

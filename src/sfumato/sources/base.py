@@ -23,6 +23,7 @@ NOWHERE = -1  # the group of a combination that is not published
 INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
 FACTS = 3  # that are asked of every column
 Told: TypeAlias = Callable[[float], None]
+Code: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, pa.RecordBatch, int]]
 
 
 class TooManyCombinationsError(SfumatoError):
@@ -240,8 +241,12 @@ class Source(Protocol):
     def temporary(self) -> Path:
         """The folder for what does not fit into memory."""
 
-    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
-        """Describe some columns in one scan; all later questions are about these."""
+    def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:
+        """Describe some columns in one scan; all later questions are about these.
+
+        The combinations of those that stand `together` will be counted; `kept` ones are published as they are, and
+        digested.
+        """
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
@@ -251,6 +256,12 @@ class Source(Protocol):
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> Source:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
@@ -280,15 +291,64 @@ def refuse_reserved(names: Sequence[str]) -> None:
         raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
 
 
+class RowsInWorkers(Protocol):
+    """Rows that workers have coded and keep: their codes, which are looked at often, and all else."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+
+    @property
+    def hashed(self) -> int:
+        """The sum of the hashes of all rows, modulo 2^64."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+
+    def gather(
+        self, look: Callable[[Iterator[pa.RecordBatch]], bytes], add: Callable[[Iterator[bytes]], bytes]
+    ) -> list[bytes]:
+        """Let workers look at the codes of all rows, each at its own, and add up what they found."""
+
+    def finish(
+        self,
+        deal: Callable[[pa.RecordBatch], npt.NDArray[np.int32]],
+        numbers: int,
+        work: Callable[[int, Iterator[pa.RecordBatch]], bytes],
+    ) -> list[bytes]:
+        """Bring rows of one number together in one worker, and let it work on them.
+
+        Parameters
+        ----------
+        deal : tells by their codes the number of every row; rows without any, which is negative, are left out.
+        numbers : how many numbers there are.
+        work : what is done with the number, and the codes and all else of its rows; nothing row-sized is returned.
+        """
+
+    def close(self) -> None:
+        """Let go of the rows."""
+
+
 @runtime_checkable
-class LookingUp(Source, Protocol):
-    """A table in an engine that looks up other values for those of some columns before it is asked anything."""
+class HasWorkers(Source, Protocol):
+    """A table in an engine whose workers run functions of ours on its rows, wherever these are.
 
-    def looked_up(self, look_ups: Mapping[str, LookUp]) -> LookingUp:
-        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+    Functions travel to workers, and must be such that they can be pickled. What they refuse is refused here, too.
+    """
 
-    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
-        """Count the rows whose combination of some columns is rarer than a size."""
+    @property
+    def worker_rows(self) -> int:
+        """How many rows a worker may hold at once."""
+
+    def keep(self, names: Sequence[str], code: Code) -> RowsInWorkers:
+        """Let workers code some columns of all rows: to codes, to all else, and to the sum of the hashes of both."""
+
+    def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+        """Let workers work on some things one by one, and yield in their order what they return, which is small."""
+
+    def unseen(self, folder: Path) -> SfumatoError:
+        """Say that workers do not write to a folder where this process looks."""
 
 
 def refuse_same_but_case(names: Sequence[str]) -> None:

@@ -62,6 +62,11 @@ class RawColumn:
         return [f"count({column})", "true", "0"]
 
     @property
+    def plain(self) -> str:
+        """The cell as it stands, but moments without their time zone, in UTC."""
+        return self._moment if self.kind == ZONED else self.sql
+
+    @property
     def _moment(self) -> str:
         """The moment without a time zone, in UTC if it has one."""
         if self.kind == ZONED:

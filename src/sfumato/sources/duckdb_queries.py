@@ -7,6 +7,8 @@ from pathlib import Path
 
 from sfumato.table.formats.identifiers import quoted
 
+MODULUS = 2**62
+
 
 def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
     """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
@@ -34,3 +36,8 @@ def digested(columns: Sequence[str]) -> str:
     listed = ", ".join(columns)
     sums = [f"coalesce(sum(CAST(hash({salt}{listed}) AS HUGEINT)), 0)" for salt in ("", "'sfumato', ")]
     return f"printf('%d-%d', {sums[0]}, {sums[1]})"
+
+
+def summed(column: str) -> str:
+    """Sum up hashes so that the sum is a whole number of 64 bits, and sums can be summed up again."""
+    return f"CAST(sum({column}) % {MODULUS} AS BIGINT)"

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.sources.base import (
+    FACTS,
     GROUP,
     INDEX,
     NOWHERE,
-    RANK,
     WEIGHT,
     ByCase,
     Glimpse,
@@ -31,9 +32,9 @@ from sfumato.sources.base import (
     refuse_no_rows,
     refuse_same_but_case,
 )
-from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
-from sfumato.sources.duckdb_queries import digested, estimated, listed_names, parquet_query, same_cells
-from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
+from sfumato.sources.canonical_sql import FLOATS, RawColumn
+from sfumato.sources.duckdb_ordering import OrderedRows
+from sfumato.sources.duckdb_queries import digested, estimated, listed_names, parquet_query, same_cells, summed
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates
 from sfumato.table.extras import optional_library
@@ -43,8 +44,9 @@ from sfumato.threads import worker_count
 RECORDS = "sfumato_records"  # the view of canonical values
 LOOKED_UP = "sfumato_looked_up"  # the view of looked-up values, and the beginning of the names of look-ups
 LOOK_UP = "sfumato_look_up"
-CASES = "sfumato_cases"
-RANKED = "sfumato_ranked_"  # begins the names of tables that rank the texts of a column
+SUMS = "sfumato_sums"
+RULED = "sfumato_ruled"
+HASHED = "_hashed"  # the column of hashes of what rows keep
 MOST_RANKED = 200_000
 BATCH = 500_000
 POLL = 0.2  # seconds between two looks at a running query
@@ -90,6 +92,10 @@ class DuckDBSource:
         self._profile: TableProfile | None = None
         self._together: frozenset[str] = frozenset()
         self._distinct: dict[str, int] = {}
+        self._cells: dict[str, str] = {}
+        self._kept: tuple[str, ...] = ()
+        self._counted: pa.Table | None = None
+        self._is_written = False
         self.spilled = 0
         with self._told("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
@@ -117,24 +123,34 @@ class DuckDBSource:
         """Let go of the table, and of all that DuckDB keeps of it."""
         self._connection.close()
 
-    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
-        """Describe some columns in one scan; all later questions are about these."""
+    def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:
+        """Describe some columns in one scan; all later questions are about these, and hashes about `kept` ones."""
         columns = [self._raw[name] for name in names]
-        asked = ["count(*)", estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
-        for column in columns:
-            asked += column.facts
-        asked += [f"approx_count_distinct({column.sql})" for column in columns]
+        asked = ["count(*)", *(fact for column in columns for fact in column.facts)]
+        if not self._is_written:
+            asked += [estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
+            asked += [f"approx_count_distinct({column.sql})" for column in columns]
         with self._told("read"):
             (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
-        rows, combinations, digest = found[:3]
+        rows, facts, others = found[0], found[1 : 1 + FACTS * len(columns)], found[1 + FACTS * len(columns) :]
         refuse_no_rows(rows)
-        profiles, cells = profile_of(columns, found[3 : -len(columns)], rows, self._zones)
-        self._distinct = dict(zip(names, found[-len(columns) :], strict=True))
-        casts = ", ".join(f"{cell} AS {column.sql}" for cell, column in zip(cells, columns, strict=True))
-        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {casts} FROM {self._query}")  # noqa: S608
+        profiles, cells = profile_of(columns, facts, rows, self._zones)
+        self._cells = dict(zip(names, cells, strict=True))
+        self._view(kept)
+        combinations, digest, *distinct = others or (rows, "")  # what was written is counted at once, and never changes
+        self._distinct = dict(zip(names, distinct, strict=not self._is_written))
         self._together = frozenset(together)
         self._profile = TableProfile(rows, profiles, combinations, f"duckdb-{digest}")
         return self._profile
+
+    def _view(self, kept: Sequence[str]) -> None:
+        """Show canonical cells, and a hash of what every row keeps: of a written row, as it stands in its file."""
+        casts = [f"{cell} AS {quoted(name)}" for name, cell in self._cells.items()]
+        hashed = ", ".join(self._raw[name].plain if self._is_written else self._cells[name] for name in kept) or "0"
+        casts.append(f"CAST(hash({hashed}) >> 1 AS BIGINT) AS {HASHED}")
+        shown = f"SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608 - names are quoted
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS {shown}")
+        self._kept, self._counted = tuple(kept), None
 
     def digest_again(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
@@ -146,29 +162,52 @@ class DuckDBSource:
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
-        if self._profile is not None and self._together == frozenset(names):
+        known = self._known_counts(names)
+        if known is not None:
+            return int(known.num_rows)
+        if self._profile is not None and self._together == frozenset(names) and not self._is_written:
             return self._profile.combinations
-        if len(names) == 1:
+        if len(names) == 1 and names[0] in self._distinct:
             return self._distinct[names[0]]
         return int(self._asked(f"SELECT {estimated([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
 
     def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
+        known = self._known_counts(names) if piece is None else None
+        if known is None:
+            known = self._count(names, most, tell, piece)
+        if known.num_rows > most:
+            raise TooManyCombinationsError(most, len(names))
+        return known.select([*names, WEIGHT])
+
+    def _known_counts(self, names: Sequence[str]) -> pa.Table | None:
+        """Return what was counted last, if that is asked for again."""
+        last = self._counted
+        return last if last is not None and set(names) == set(last.column_names) - {WEIGHT, HASHED} else None
+
+    def _count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None) -> pa.Table:
+        """Count combinations; where all are counted whose hashes are asked for later, sum these up, too."""
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         listed = [quoted(name) for name in names]
         where = "" if piece is None else f" WHERE {self._within(piece)}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
-        counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
+        schema = pa.schema({**{name: self._profile.column(name).type for name in names}, WEIGHT: pa.int64()})
+        counted = [*listed, f"count(*) AS {WEIGHT}"]
+        whole = piece is None and bool(self._together) and self._together <= set(names)
+        if whole and self._kept:
+            counted.append(f"{summed(HASHED)} AS {HASHED}")
+            schema = schema.append(pa.field(HASHED, pa.int64()))
         batches: list[pa.RecordBatch] = []
         rows = 0
-        query = f"SELECT {counted} FROM {self._records}{where}{by}"  # noqa: S608 - names are quoted
+        query = f"SELECT {', '.join(counted)} FROM {self._records}{where}{by}"  # noqa: S608 - names are quoted
         for batch in self._stream(query, tell):
             rows += batch.num_rows
             if rows > most:
                 raise TooManyCombinationsError(most, len(names))
             batches.append(batch)
-        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        types = {name: self._profile.column(name).type for name in names}
-        return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
+        found = pa.Table.from_batches(batches, schema)
+        self._counted = found if whole else self._counted
+        return found
 
     def _within(self, piece: Piece) -> str:
         """Write the condition that rows of a piece meet."""
@@ -187,7 +226,7 @@ class DuckDBSource:
     def looked_up(self, look_ups: Mapping[str, LookUp]) -> DuckDBSource:
         """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
         source, joins, shown = copy(self), [], []
-        source._records, source._together = LOOKED_UP, frozenset()  # noqa: SLF001 - of a copy, profiled as it was
+        source._records, source._together, source._counted = LOOKED_UP, frozenset(), None  # noqa: SLF001 - of a copy
         for at, (name, each) in enumerate(look_ups.items()):
             table = quoted(f"{LOOKED_UP}_{at}")
             self._connection.register(LOOK_UP, pa.table({"value": each.values, "other": each.others}))
@@ -207,9 +246,9 @@ class DuckDBSource:
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
-        keys = packed(self._digits(rule))
+        keys, query = OrderedRows(self._connection, self._records, rule, self._is_ranked).prepared()
         with PartsWriter(folder) as writer:
-            for batch in self._stream(self._ordered(rule, keys), tell):
+            for batch in self._stream(query, tell):
                 columns: dict[str, pa.Array] = {}
                 for at, key in enumerate(keys):
                     cells = batch.column(at)
@@ -222,51 +261,10 @@ class DuckDBSource:
                 writer.write(pa.table({name: in_zone(columns[name], self._zones.get(name)) for name in rule.names}))
         return Written(folder, writer.rows, tuple(writer.parts))
 
-    def _digits(self, rule: ByCase) -> list[Digit | str]:
-        """Say what rows are ordered by, and rank the values of kept columns where there are few."""
-        digits: list[Digit | str] = []
-        for at, ranks in enumerate(rule.order):
-            if not isinstance(ranks, str):
-                digits.append(group_digit(rule, at, f"c.{RANK}{at}"))
-            elif self._is_ranked(ranks):
-                digits.append(value_digit(ranks, self._ranked(ranks), f"{quoted(RANKED + ranks)}.rank"))
-            else:
-                digits.append(ranks)
-        return digits
-
-    def _ordered(self, rule: ByCase, keys: Sequence[PackedDigits | str]) -> str:
-        """Write the query for the keys of all published rows, in their order."""
-        cases, tables = rule.cases, []
-        for ranked, ranks in rule.ranks().items():
-            cases = cases.append_column(ranked, ranks)
-        for name in rule.order:
-            if isinstance(name, str) and self._is_ranked(name):
-                table = quoted(RANKED + name)
-                tables.append(f" LEFT JOIN {table} ON r.{quoted(name)} = {table}.value")
-        self._connection.register(CASES, cases)
-        wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
-        order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
-        return (
-            f"SELECT {', '.join(wanted)} FROM {self._records} r "  # noqa: S608 - names are quoted
-            f"LEFT JOIN {CASES} c ON {same_cells(rule.quasi)}{''.join(tables)} "
-            f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
-        )
-
     def _is_ranked(self, name: str) -> bool:
         """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         return self._distinct[name] <= min(MOST_RANKED, self._profile.rows // 2)
-
-    def _ranked(self, name: str) -> pa.Array:
-        """Rank the values of a column in a table of its own, and return them in their order."""
-        ranked = quoted(RANKED + name)
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted
-            f"SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) AS rank "
-            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {self._records}) WHERE value IS NOT NULL"
-        )
-        values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
-        return values["value"].combine_chunks()
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""
@@ -302,26 +300,29 @@ class DuckDBSource:
         return dict(zip(names, found, strict=True))
 
     def digest(self, rule: ByCase) -> str:
-        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
-        self._connection.register(CASES, rule.cases)
-        same = same_cells(rule.quasi)
-        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
-        return self._asked(
-            f"SELECT {hashed} FROM {self._records} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
-        )
+        """Sum up hashes of the kept columns of all rows that the rule publishes, group by group."""
+        return self._digest(rule.cases.filter(pc.not_equal(rule.cases[GROUP], NOWHERE)), rule.kept)
 
     def digest_written(self, rule: ByCase) -> str:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        self._connection.register(CASES, rule.shown_cases)
-        moments = [
-            f"make_timestamp(epoch_us({each.sql})) AS {each.sql}" for each in self._raw.values() if each.kind == ZONED
-        ]
-        replaced = f" REPLACE ({', '.join(moments)})" if moments else ""
-        plain = f"SELECT *{replaced} FROM {self._query}"  # noqa: S608 - names are quoted
-        hashed = digested([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
-        return self._asked(
-            f"SELECT {hashed} FROM ({plain}) r JOIN {CASES} c ON {same_cells(rule.shown.column_names)}"  # noqa: S608
+        return self._digest(rule.shown_cases, rule.kept)
+
+    def _digest(self, cases: pa.Table, kept: Sequence[str]) -> str:
+        if self._kept != tuple(kept):
+            self._view(kept)
+        names, last = [name for name in cases.column_names if name != GROUP], self._counted
+        if last is not None and HASHED in last.column_names and _same_types(last, cases, names):
+            self._connection.register(SUMS, last)
+            sums = f"SELECT * FROM {SUMS}"  # noqa: S608 - our own name
+        else:
+            listed = "".join(f"{quoted(name)}, " for name in names)
+            sums = f"SELECT {listed}{summed(HASHED)} AS {HASHED} FROM {self._records} GROUP BY ALL"  # noqa: S608 - quoted
+        self._connection.register(RULED, cases)
+        by_group = (
+            f"SELECT c.{GROUP} AS g, {summed(f'r.{HASHED}')} AS h FROM ({sums}) r "  # noqa: S608 - names are quoted
+            f"JOIN {RULED} c ON {same_cells(names)} GROUP BY g"
         )
+        return self._asked(f"SELECT {digested(['g', 'h'])} FROM ({by_group})")  # noqa: S608 - names are quoted
 
     def _asked(self, query: str) -> str:
         (found,) = self._asked_for(query)
@@ -334,9 +335,10 @@ class DuckDBSource:
 
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
-        return DuckDBSource(
-            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self.temporary
-        )
+        query = parquet_query(sorted(folder.glob("*.parquet")))
+        made = DuckDBSource(query, memory=self._memory, temporary=self.temporary)
+        made._is_written = True
+        return made
 
     def _stream(self, query: str, tell: Told) -> Iterator[pa.RecordBatch]:
         with self._told("read"), self._watched(tell):
@@ -383,6 +385,12 @@ class DuckDBSource:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
         except duckdb.Error as error:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
+
+
+def _same_types(one: pa.Table, other: pa.Table, names: Sequence[str]) -> bool:
+    """Return whether two tables have some columns of the same types."""
+    known = set(one.column_names) & set(other.column_names)
+    return known >= set(names) and all(one.schema.field(name).type == other.schema.field(name).type for name in names)
 
 
 def size_of(folder: Path) -> int:

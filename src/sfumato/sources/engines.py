@@ -148,7 +148,8 @@ class Resources:
         findings: FileFindings | None,
     ) -> DuckDBSource | SparkSource:
         if is_spark(data):
-            return SparkSource(data, temporary=place, out=None if out is None else out.parent)
+            kept = [self.parent(out)] if self.resume else []
+            return SparkSource(data, temporary=place, folders=[] if out is None else [out.parent, *kept])
         share = duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})

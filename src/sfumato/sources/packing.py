@@ -88,13 +88,21 @@ def group_digit(rule: ByCase, at: int, sql: str) -> Digit:
     return Digit(sql, width, read)
 
 
-def value_digit(name: str, values: pa.Array, sql: str) -> Digit:
-    """Return the digit of a kept column: the rank of its value, the last for missing."""
+def value_digit(name: str, values: pa.Array, cell: str, rank: str) -> Digit:
+    """Return the digit of a kept column: the rank of its value, the last for missing.
+
+    Parameters
+    ----------
+    name : the column.
+    values : its values in the order of their ranks.
+    cell, rank : a cell and its rank as the engine computes them; no rank at all is given to a value that is not known.
+    """
 
     def read(found: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
-        places = pa.array(found.astype(np.int32), mask=found == len(values))
+        missing = found == len(values)
+        places = pa.array(found.astype(np.int32), mask=missing if missing.any() else None)
         if pa.types.is_string(values.type):
             return {name: pa.DictionaryArray.from_arrays(places, values)}
         return {name: pc.take(values, places)}
 
-    return Digit(f"coalesce({sql}, {len(values)})", len(values) + 1, read)
+    return Digit(f"CASE WHEN {cell} IS NULL THEN {len(values)} ELSE {rank} END", len(values) + 1, read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
@@ -41,6 +42,14 @@ def reworded(error: Any, doing: str) -> SfumatoError:
         )
     kind = (getattr(error, "getCondition", lambda: None)() or type(error).__name__).split(".")[0]
     return ReadError(f"Spark cannot {doing} the table ({kind}); check the table and the log of Spark.")
+
+
+def unseen(folder: Path | str) -> WriteError:
+    """Say that a folder is not shared with the workers."""
+    return WriteError(
+        f"Workers of Spark do not see the folder {folder}, or may not write there; give out=, and temporary= if you "
+        "resume, in a folder that this session and all workers share at the same path."
+    )
 
 
 def missing_in_workers() -> ReadError:

@@ -5,9 +5,8 @@ Only DataFrames, their expressions and Arrow functions are used, so Spark Connec
 
 from __future__ import annotations
 
-import shutil
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -17,10 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from sfumato import __version__
-from sfumato.exceptions import ReadError, WriteError
+from sfumato.exceptions import WriteError
 from sfumato.sources.base import (
     GROUP,
     INDEX,
@@ -28,6 +25,8 @@ from sfumato.sources.base import (
     RANK,
     WEIGHT,
     ByCase,
+    Code,
+    LookUp,
     Piece,
     TableProfile,
     Told,
@@ -39,21 +38,18 @@ from sfumato.sources.base import (
 )
 from sfumato.sources.canonical_spark import UTC, ZONED, SparkColumn, spark_functions, spark_type
 from sfumato.sources.packing import group_digit
-from sfumato.sources.spark_errors import missing_in_workers, told
-from sfumato.sources.spark_workers import CHANGED, FOUND, HALF, REPORT, InWorker, PartWriting, asking, pack, unpack
+from sfumato.sources.spark_errors import told, unseen
+from sfumato.sources.spark_files import gathered, spark_frame
+from sfumato.sources.spark_rows import Coding, SparkRows, each_in_workers
+from sfumato.sources.spark_workers import HALF, REPORT, PartWriting, in_workers, pack, refuse_unfit_workers, unpack
 from sfumato.table.columns import refuse_duplicates
 
 ROWS_PER_PART = 1_000_000
 MET = "_met"  # names the cells that a piece has
 BITS = 12  # of a hash that name a bucket
 BUCKETS = 2**BITS
-ASKED = 8  # workers that are asked what they have
 MOST_SENT = 100 * 2**20  # bytes of cases that every worker gets; more are joined by shuffling
 CASE, PART, LABELS, KEY = "_case", "_part", "_labels", "_key"
-UNSEEN = (
-    "Workers of Spark do not see the folder {}, or may not write there; give out= in a folder that this session and "
-    "all workers share at the same path."
-)
 
 
 class SparkSource:
@@ -63,11 +59,11 @@ class SparkSource:
     ----------
     frame : the DataFrame.
     temporary : the folder for what does not fit into the memory of this process.
-    out : the folder in which the release is made, which workers must see, too; None if none is made.
+    folders : where a release is made, which workers must see, too.
     """
 
-    def __init__(self, frame: Any, *, temporary: Path, out: Path | None = None) -> None:
-        self.temporary, self._out = temporary, out
+    def __init__(self, frame: Any, *, temporary: Path, folders: Sequence[Path] = ()) -> None:
+        self.temporary, self._folders = temporary, folders
         self._functions = spark_functions(frame)
         self._session = frame.sparkSession
         self._asked = False  # whether workers were
@@ -84,6 +80,7 @@ class SparkSource:
         }
         self._raw: dict[str, SparkColumn] = {}
         self._records: Any = None
+        self._canonical: dict[str, Any] = {}
         self._profile: TableProfile | None = None
         self._counted: tuple[list[str], pa.Table] | None = None
         self._digested: tuple[list[str], tuple[int, ...]] | None = None
@@ -103,7 +100,7 @@ class SparkSource:
         """Let go of the table; the session belongs to whoever started it."""
         self._records = self._counted = None
 
-    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
+    def profile(self, names: Sequence[str], together: Sequence[str], kept: Sequence[str] = ()) -> TableProfile:  # noqa: ARG002 - all are digested
         """Describe some columns in one scan; all later questions are about these."""
         functions = self._functions
         self._raw = {name: SparkColumn(name, *self._kinds[name], functions) for name in names}
@@ -111,14 +108,14 @@ class SparkSource:
         asked = [*self._rows_and_halves(together), *(fact for column in columns for fact in column.facts)]
         with told("read"):
             if not self._asked:
-                self._refuse_workers()
+                refuse_unfit_workers(self._session, self._folders)
             (found,) = self._frame.agg(*(each.alias(f"a{at}") for at, each in enumerate(asked))).collect()
         rows, *halves = found[:3]
         refuse_no_rows(rows)
         zones = {column.name: UTC for column in columns if column.kind == ZONED}
         profiles, cells = profile_of(columns, found[3:], rows, zones)
-        named = (cell.alias(column.inner) for cell, column in zip(cells, columns, strict=True))
-        self._records = self._frame.select(*named)
+        self._canonical = {each.name: cell.alias(each.inner) for each, cell in zip(columns, cells, strict=True)}
+        self._records = self._frame.select(*self._canonical.values())
         self._counted, self._digested = None, (list(together), tuple(halves))
         combinations = rows if self._asked else self.estimate(together)  # what was written is counted at once
         self._profile = TableProfile(rows, profiles, combinations, "spark-{}-{}".format(*halves))
@@ -134,9 +131,12 @@ class SparkSource:
 
     def _rows_and_halves(self, together: Sequence[str]) -> list[Any]:
         """Ask for the number of rows, and for both halves of the digest of the columns that are profiled."""
+        return [self._functions.count(self._functions.lit(1)), *self._halves(self._row_hash(together))]
+
+    def _row_hash(self, together: Sequence[str]) -> Any:
+        """Hash all columns that are profiled as they are, those together first."""
         first = self._hashed([self._raw[name].raw for name in together])
-        others = [column.raw for name, column in self._raw.items() if name not in together]
-        return [self._functions.count(self._functions.lit(1)), *self._halves(first, others)]
+        return self._hashed([first, *(column.raw for name, column in self._raw.items() if name not in together)])
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are, by the least hash in each of many buckets.
@@ -175,6 +175,25 @@ class SparkSource:
             self._counted = list(names), found  # audits ask for the same again
         return found
 
+    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+        """Count the rows whose combination of some columns is rarer than a size."""
+        functions = self._functions
+        many = self._records.groupBy(*self._cells(names)).agg(functions.count(functions.lit(1)).alias(WEIGHT))
+        with told("read"):
+            ((rows,),) = many.where(functions.col(WEIGHT) < size).agg(functions.sum(WEIGHT)).collect()
+        return rows or 0
+
+    def looked_up(self, look_ups: Mapping[str, LookUp]) -> SparkSource:
+        """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
+        functions, source, records = self._functions, copy(self), self._records
+        for name, each in look_ups.items():
+            (cell,) = self._cells([name])
+            made = functions.broadcast(self._made(pa.table({"value": each.values, "other": each.others})))
+            joined = records.join(made, cell.eqNullSafe(functions.col("value")))
+            records = joined.withColumn(self._raw[name].inner, functions.col("other")).drop("value", "other")
+        source._records, source._counted = records, None  # noqa: SLF001 - of a copy, profiled as it was
+        return source
+
     def _within(self, piece: Piece) -> Any:
         """Return the rows of a piece, or those that have a cell of some column in common with it."""
         functions, inside = self._functions, self._records
@@ -192,6 +211,27 @@ class SparkSource:
         for sent in self._stream(self._records.select(*self._cells(names)), tell):
             yield from self._renamed(sent, names).to_batches()
 
+    @property
+    def worker_rows(self) -> int:
+        """How many rows a worker may hold at once."""
+        return ROWS_PER_PART
+
+    def keep(self, names: Sequence[str], code: Code) -> SparkRows:
+        """Let workers code some columns of all rows; refuse a table that is not the one any more that was profiled."""
+        assert self._digested is not None  # noqa: S101 - nothing is asked before the profile
+        together, halves = self._digested
+        cells = [self._canonical[name] for name in names]
+        frame = self._frame.select(*cells, self._row_hash(together).alias("hashed"))
+        return SparkRows(frame, Coding(code, {name: self._type(name) for name in names}), halves)
+
+    def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+        """Let workers work on some things one by one, and yield in their order what they return, which is small."""
+        return each_in_workers(self._session, items, work)
+
+    def unseen(self, folder: Path) -> WriteError:
+        """Say that workers do not write to a folder where this process looks."""
+        return unseen(folder)
+
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder: every worker writes its own."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,10 +246,10 @@ class SparkSource:
         )
         tell(0.0)
         with told("write"):
-            reports = sorted(map(tuple, _in_workers(self._dealt(rule), writing, REPORT).collect()))
+            reports = sorted(map(tuple, in_workers(self._dealt(rule), writing, REPORT).collect()))
         tell(1.0)
         self._summed = rule, tuple(sum(each[at] for each in reports) for at in (-2, -1))
-        return _gathered(folder, reports)
+        return gathered(folder, reports)
 
     def _dealt(self, rule: ByCase) -> Any:
         """Return what rows are ordered by; the number of their part and their hash stand before it.
@@ -302,7 +342,7 @@ class SparkSource:
         if together != rule.shown.column_names:
             shown, kept = ([self._raw[name].raw for name in names] for names in (rule.shown.column_names, rule.kept))
             with told("read"):
-                (halves,) = self._frame.agg(*self._halves(self._hashed(shown), kept)).collect()
+                (halves,) = self._frame.agg(*self._halves(self._hashed([self._hashed(shown), *kept]))).collect()
         return "{}-{}".format(*halves)
 
     def written(self, folder: Path) -> SparkSource:
@@ -327,12 +367,12 @@ class SparkSource:
         functions = self._functions
         return functions.xxhash64(functions.lit(0), *(each for cell in cells for each in (cell, cell.isNull())))
 
-    def _halves(self, first: Any, others: Sequence[Any]) -> list[Any]:
+    def _halves(self, hashed: Any) -> list[Any]:
         """Sum up both halves of a hash of every row: no order of rows changes them, hardly any other change keeps them.
 
         Each half lies around zero, so that no sum of rows below 2^32 is too large.
         """
-        functions, hashed = self._functions, self._hashed([first, *others])
+        functions = self._functions
         halves = functions.shiftright(hashed, 32), hashed.bitwiseAND(functions.lit(HALF - 1)) - functions.lit(HALF // 2)
         return [functions.coalesce(functions.sum(each), functions.lit(0)) for each in halves]
 
@@ -341,54 +381,8 @@ class SparkSource:
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
         rows = 0
         with told("read"):
-            for row in _in_workers(frame, pack, "sent binary").toLocalIterator():
+            for row in in_workers(frame, pack, "sent binary").toLocalIterator():
                 table = unpack(row[0])
                 rows += table.num_rows
                 yield table
                 tell(min(rows / self._profile.rows, 1.0))
-
-    def _refuse_workers(self) -> None:
-        """Ask some workers before any scan what they have, and refuse those that cannot take part."""
-        folder = None if self._out is None else str(self._out.resolve())
-        asked = _in_workers(self._session.range(0, ASKED, numPartitions=ASKED), asking(folder), FOUND).collect()
-        versions, sees = {each[0] for each in asked}, all(each[1] for each in asked)
-        if None in versions:
-            raise missing_in_workers()
-        if versions != {__version__}:
-            raise ReadError(
-                f"The workers of Spark have another version of Sfumato than this session; install {__version__} there."
-            )
-        if not sees:
-            raise WriteError(UNSEEN.format(self._out))
-
-
-def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
-    """Return Parquet files that were written here as a DataFrame of a session."""
-    fields = pq.read_schema(paths[0])
-    kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
-    with told("read"):
-        reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
-        return reader.parquet(*(path.resolve().as_uri() for path in paths))
-
-
-def _in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
-    """Let workers run a function on Arrow batches; Spark warns of its pandas, which no row passes through."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        return frame.mapInArrow(function, kinds)
-
-
-def _gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
-    """Take the parts that workers report, name them in their order, and remove what other attempts left."""
-    if any(rows == CHANGED for _, rows, *_ in reports):
-        raise ReadError("The table changed while it was read; make the release again.")
-    parts = []
-    for at, (_, _, file, size, *_) in enumerate(reports):
-        made = folder / file
-        if not made.is_file() or made.stat().st_size != size:
-            raise WriteError(UNSEEN.format(folder.parent))
-        parts.append(f"part-{at:05}.parquet")
-        made.replace(folder / parts[-1])
-    for attempt in folder.glob("attempt-*"):
-        shutil.rmtree(attempt)
-    return Written(folder, sum(rows for _, rows, *_ in reports), tuple(parts))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -12,25 +13,45 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato import __version__
+from sfumato.exceptions import ReadError
 from sfumato.sources.base import in_zone
 from sfumato.sources.packing import LARGEST, Digit
 from sfumato.sources.parts import PartsWriter
+from sfumato.sources.spark_errors import missing_in_workers, unseen
 
 InWorker: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+ASKED = 8  # workers that are asked what they have
 SHIPPED = 50_000  # rows that a worker sends at once, about
 ROW_GROUP = 500_000
-FOUND = "version string, sees boolean"
+FOUND = "version string, unseen string"
 REPORT = "part int, rows bigint, file string, bytes bigint, high bigint, low bigint"
 HALF = 2**32
 CHANGED = -1  # the number of rows of a part that holds a combination nobody had counted
 
 
-def asking(folder: str | None) -> InWorker:
-    """Return a function by which a worker tells its version of Sfumato, if any, and whether it may write to a folder.
+def refuse_unfit_workers(session: Any, folders: Sequence[Path]) -> None:
+    """Ask some workers before any scan what they have, and refuse those that cannot take part."""
+    ask = asking([str(folder.resolve()) for folder in folders])
+    asked = in_workers(session.range(0, ASKED, numPartitions=ASKED), ask, FOUND).collect()
+    versions, missed = {each[0] for each in asked}, [each[1] for each in asked if each[1]]
+    if None in versions:
+        raise missing_in_workers()
+    if versions != {__version__}:
+        raise ReadError(
+            f"The workers of Spark have another version of Sfumato than this session; install {__version__} there."
+        )
+    if missed:
+        raise unseen(missed[0])
+
+
+def asking(folders: Sequence[str]) -> InWorker:
+    """Return a function by which a worker tells its version of Sfumato, if any, and a folder that it may not write to.
 
     It travels by value: where Sfumato is missing, nothing of it can be loaded.
     """
@@ -44,10 +65,23 @@ def asking(folder: str | None) -> InWorker:
             version = None
         else:
             version = sfumato.__version__
-        sees = folder is None or os.access(folder, os.W_OK | os.X_OK)
-        yield pa.RecordBatch.from_pydict({"version": [version], "sees": [sees]})
+        unseen = next((folder for folder in folders if not os.access(folder, os.W_OK | os.X_OK)), None)
+        kinds = pa.schema({"version": pa.string(), "unseen": pa.string()})
+        yield pa.RecordBatch.from_pydict({"version": [version], "unseen": [unseen]}, kinds)
 
     return ask
+
+
+def in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
+    """Let workers run a function on Arrow batches; Spark warns of its pandas, which no row passes through."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, kinds)
+
+
+def halves_of(hashed: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Sum up both halves of hashes, each of which lies around zero, as Spark does."""
+    return int((hashed >> 32).sum()), int(((hashed & (HALF - 1)) - HALF // 2).sum())
 
 
 def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -58,10 +92,10 @@ def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held.append(batch)
         rows += batch.num_rows
         if rows >= SHIPPED:
-            yield _packed(held)
+            yield pa.RecordBatch.from_arrays([pa.array([packed(held)], pa.binary())], ["sent"])
             held, rows = [], 0
     if held:
-        yield _packed(held)
+        yield pa.RecordBatch.from_arrays([pa.array([packed(held)], pa.binary())], ["sent"])
 
 
 def unpack(cell: bytes | bytearray) -> pa.Table:
@@ -69,12 +103,13 @@ def unpack(cell: bytes | bytearray) -> pa.Table:
     return pa.ipc.open_stream(bytes(cell)).read_all()
 
 
-def _packed(held: list[pa.RecordBatch]) -> pa.RecordBatch:
+def packed(held: Sequence[pa.RecordBatch], compression: str = "zstd") -> bytes:
+    """Pack batches into one cell."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, held[0].schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+    with pa.ipc.new_stream(sink, held[0].schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as stream:
         for each in held:
             stream.write_batch(each)
-    return pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], ["sent"])
+    return bytes(sink.getvalue())
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +153,8 @@ class PartWriting:
                 if shown is None:
                     return {"rows": [CHANGED], "file": [""], "bytes": [0], "high": [0], "low": [0]}
                 writer.write(shown)
-                hashed = table.column(0).to_numpy()
-                high += int((hashed >> 32).sum())
-                low += int(((hashed & (HALF - 1)) - HALF // 2).sum())
+                halves = halves_of(table.column(0).to_numpy())
+                high, low = high + halves[0], low + halves[1]
         (name,) = writer.parts
         size = (attempt / name).stat().st_size
         return {

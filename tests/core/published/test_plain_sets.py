@@ -12,7 +12,7 @@ from tests.drawn_examples import examples
 import sfumato as sf
 from sfumato.coding.domain import describe
 from sfumato.core.publication import ValueSet
-from sfumato.core.published import plain_sets as module
+from sfumato.core.published import coverage
 from sfumato.core.published.coverage import cover
 from sfumato.core.published.labels import parse_label
 from sfumato.core.published.plain_sets import Members
@@ -35,10 +35,10 @@ def shown_columns(draw: st.DrawFn) -> PublishedColumn:
     return PublishedColumn("x", tuple(texts), np.arange(len(texts), dtype=np.int32), schema, domain)
 
 
-@pytest.mark.parametrize("bits", [1 << 27, 0], ids=["bits", "keys"])
+@pytest.mark.parametrize("table", [10, 0], ids=["a table of all pairs", "members"])
 @given(column=shown_columns())
 @examples(200)
-def test_sets_cover_what_they_cover_one_by_one(bits, column):
+def test_sets_cover_what_they_cover_one_by_one(table, column):
     domain = column.domain
     leaves = dict(zip(domain.texts, domain.values.to_pylist(), strict=True))
     expected = cover([parse_label(text, domain.scale, leaves) for text in column.texts], domain)
@@ -50,7 +50,7 @@ def test_sets_cover_what_they_cover_one_by_one(bits, column):
     }
     labels, codes = np.divmod(np.arange(len(column.texts) * (len(domain) + 1)), len(domain) + 1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "MOST_BITS", bits)
+        patched.setattr(coverage, "CELLS_PER_PAIR", table)
         listed = [
             code in found.members.get(label, range(found.low[label], found.high[label] + 1))
             for label, code in zip(labels.tolist(), codes.tolist(), strict=True)

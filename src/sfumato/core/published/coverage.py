@@ -64,7 +64,7 @@ class Coverage:
         if self.members:
             place = self._place[label]
             listed = np.flatnonzero(place >= 0)
-            covered[listed] = self.members.contain(place[listed], code[listed], span)
+            covered[listed] = self.members.contain(place[listed], code[listed])
         return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
 
     @cached_property

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.code_sets import find_codes
 from sfumato.core.publication import is_plain_member
 
 Ints = npt.NDArray[np.int64]
-MOST_BITS = 1 << 27  # of which a table says which label has which member
-SHIFT = 6
-WORD = 1 << SHIFT  # bits of a word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,36 +74,14 @@ class Members(Mapping[int, Ints]):
         picked = np.arange(offsets[-1]) + np.repeat(begins[order] - offsets[:-1], counts[order])
         return Members(at[order], offsets, np.concatenate([self.codes, other.codes])[picked])
 
-    def contain(
-        self, place: npt.NDArray[np.integer], code: npt.NDArray[np.integer], span: int
-    ) -> npt.NDArray[np.bool_]:
-        """Return for pairs of a place among these labels and a code below `span` whether it is a member.
+    def contain(self, place: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """Return for pairs of a place among these labels and a code whether it is a member.
 
         >>> some = Members.of({4: np.array([0, 2]), 7: np.array([1])})
-        >>> some.contain(np.array([0, 0, 1]), np.array([1, 2, 1]), span=3).tolist()
+        >>> some.contain(np.array([0, 0, 1]), np.array([1, 2, 1])).tolist()
         [False, True, True]
         """
-        words = -(-span // WORD)
-        if words * WORD * len(self) <= MOST_BITS:
-            at = place if words == 1 else place * words + (code >> SHIFT)
-            found = self._bits(words)[at] >> (code & (WORD - 1)).astype(np.uint64)
-            return np.asarray(found & np.uint64(1), dtype=np.bool_)
-        keys, wanted = self._keys(span), place.astype(np.int64) * span + code
-        return np.asarray(np.append(keys, -1)[np.searchsorted(keys, wanted)] == wanted)
-
-    @cached_property
-    def _places(self) -> Ints:
-        return np.repeat(np.arange(len(self.at)), self.counts)
-
-    def _keys(self, span: int) -> Ints:
-        return self._places * span + self.codes
-
-    def _bits(self, words: int) -> npt.NDArray[np.uint64]:
-        bits = np.zeros(words * len(self), dtype=np.uint64)
-        np.bitwise_or.at(
-            bits, self._places * words + self.codes // WORD, np.uint64(1) << (self.codes % WORD).astype(np.uint64)
-        )
-        return bits
+        return find_codes(self.offsets, self.codes, place, code)
 
 
 NO_MEMBERS = Members.of({})

@@ -148,7 +148,9 @@ class PublishedTable:
     ) -> PublishedTable:
         """Read a table; `domains` are those of the original, if it is known."""
         refuse_unreadable(table, schema)
-        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi, table.num_rows)
+        coded = all(pa.types.is_dictionary(table.schema.field(name).type) for name in schema.quasi)
+        work = 0 if coded else table.num_rows  # of columns that are dictionaries only these are read
+        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi, work)
         columns = tuple(
             PublishedColumn(name, *each, schema, (domains or {}).get(name))
             for name, each in zip(schema.quasi, seen, strict=True)

@@ -24,6 +24,7 @@ from sfumato.sources.base import refuse_reserved
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.object_stores import stored_table
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -46,7 +47,8 @@ def audit(
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow), or what is larger than memory: a file, a folder of
-        Parquet files or a pattern such as `"release/public/table/*.parquet"`, an Arrow dataset, a Spark DataFrame.
+        Parquet files or a pattern such as `"release/public/table/*.parquet"`, an Arrow dataset, a Spark DataFrame, the
+        address of a release in an object store.
     schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
     models : the promises to judge.
     original : the original table; if given, every published cell must cover the value it represents.
@@ -63,7 +65,7 @@ def audit(
         with no original.
     """
     check_models(models, schema)
-    resources = Resources(**where)
+    resources, published = Resources(**where), stored_table(published)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         refuse_compared(original=original, correspondence=correspondence, centers=centers, perturbed=perturbed)

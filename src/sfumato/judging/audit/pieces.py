@@ -66,6 +66,11 @@ class PieceAudit:
         scales = {name: contents[name].scale if name in contents else 1 for name in piece.schema.sensitive}
         self._found.append(_Found.of(audit_evidence(piece, self._models, compare=False), scales))
 
+    def unite(self, other: PieceAudit) -> None:
+        """Add what was found of other pieces of the same table, wherever these were judged."""
+        self._found += other._found
+        self._whole = self._whole or other._whole
+
     def audit(self) -> Audit:
         """Put together what was found; refuse pieces that are not the whole table."""
         found = self._found

@@ -188,16 +188,15 @@ class Comparison:
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it if nothing is recoded."""
-        rows = np.arange(self.shown.num_rows)
-        covered = (self._covers(at, rows, correspondence) for at in range(len(self.published.columns)))
+        covered = (self._covers(at, slice(None), correspondence) for at in range(len(self.published.columns)))
         false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
         sources = pa.array(correspondence)
         return false_cells + sum(_differing(self.shown[name], self.original[name].take(sources)) for name in kept)
 
-    def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
+    def _covers(self, at: int, here: Ints | slice, there: Ints) -> npt.NDArray[np.bool_]:
         """Return for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
         if self.centers or self.published.columns[at].name in self.skipped:
-            return np.ones(len(here), dtype=np.bool_)
+            return np.ones(len(there), dtype=np.bool_)
         column = self.published.columns[at]
         return cells_cover(column, column.codes[here], self.coded.quasi[at].codes[there])
 

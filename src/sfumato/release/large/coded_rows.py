@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,11 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.ordering import ascending
 from sfumato.exceptions import ReadError
 from sfumato.release.large.row_hashes import hash_rows
+from sfumato.sources.base import LookUp, Source, TableProfile
 
 TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
+MOST_LOOKED_UP = 200_000  # values of a column that an engine looks up
 PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -33,23 +35,46 @@ class RowCoder:
     quasi, watched : the domains of the quasi-identifiers, and of the sensitive columns that models read.
     kept : the columns that are published as they are.
     texts : the values of those kept columns that have few texts, in their order.
+    ready : the columns that come as codes or ranks already.
     """
 
     quasi: tuple[Domain, ...]
     watched: tuple[Domain, ...]
     kept: tuple[str, ...]
     texts: Mapping[str, pa.Array]
+    ready: frozenset[str] = frozenset()
+
+    def look_ups(self) -> dict[str, LookUp]:
+        """Say which codes or ranks stand for the values of those columns that are only read as one of both."""
+        domains = {domain.name: domain for domain in (*self.quasi, *self.watched)}
+        found = {}
+        for name, domain in domains.items():
+            if name not in self.kept and len(domain) <= MOST_LOOKED_UP:
+                values = pa.concat_arrays([domain.values, pa.nulls(1, domain.values.type)])
+                found[name] = LookUp(values, pa.array(domain.encode(pa.chunked_array([values]))))
+        for name, texts in self.texts.items():
+            if name not in domains:
+                ranks = pa.array([*range(len(texts)), None], pa.int32())
+                found[name] = LookUp(pa.concat_arrays([texts, pa.nulls(1, texts.type)]), ranks)
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that are read."""
         return tuple(dict.fromkeys((*(domain.name for domain in (*self.quasi, *self.watched)), *self.kept)))
 
+    def coded(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, int]:
+        """Code some rows; return their codes, their kept columns, and the sum of the hashes of both."""
+        codes, cells = self.codes(batch), self.cells(batch)
+        return codes, cells, hash_rows([*codes.columns, *cells.columns])
+
     def codes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Code the quasi-identifiers and watched columns of some rows."""
-        domains = (*self.quasi, *self.watched)
-        coded = [pa.array(domain.encode(pa.chunked_array([batch.column(domain.name)]))) for domain in domains]
+        coded = [self._coded(domain, batch.column(domain.name)) for domain in (*self.quasi, *self.watched)]
         return pa.RecordBatch.from_arrays(coded, [f"code {at}" for at in range(len(coded))])
+
+    def _coded(self, domain: Domain, column: pa.Array) -> pa.Array:
+        return column if domain.name in self.ready else pa.array(domain.encode(pa.chunked_array([column])))
 
     def cells(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the kept columns of some rows, few texts as their ranks."""
@@ -57,7 +82,7 @@ class RowCoder:
         return pa.RecordBatch.from_arrays(kept, [f"kept {at}" for at in range(len(kept))])
 
     def _ranked(self, name: str, column: pa.Array) -> pa.Array:
-        if name not in self.texts:
+        if name not in self.texts or name in self.ready:
             return column
         ranks = pc.index_in(column, value_set=self.texts[name])
         if ranks.null_count != column.null_count:
@@ -99,11 +124,11 @@ class CodedRows:
         with ExitStack() as files:
             codes, cells = (BatchWriter(files, folder / f"{name}.arrow") for name in TOGETHER)
             for batch in batches:
-                coded, kept = coder.codes(batch), coder.cells(batch)
+                coded, kept, summed = coder.coded(batch)
                 codes.write(coded)
                 cells.write(kept)
                 rows += batch.num_rows
-                hashed += hash_rows([*coded.columns, *kept.columns])
+                hashed += summed
         size = sum((folder / f"{name}.arrow").stat().st_size for name in TOGETHER)
         return cls(coder, folder, rows, hashed % 2**64, size)
 
@@ -143,6 +168,13 @@ class CodedRows:
         """Return the file of a segment."""
         return self.folder / f"segment-{segment:05}.arrow"
 
+    def write_segment(self, segment: int, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write the rows of one segment, which come together from elsewhere."""
+        with ExitStack() as files:
+            writer = BatchWriter(files, self.path(segment))
+            for batch in batches:
+                writer.write(batch)
+
     def pieces(self, segment: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one segment, as many at a time as were read together."""
         return read_batches(self.path(segment))
@@ -152,6 +184,13 @@ class CodedRows:
         table = pa.Table.from_batches(self.pieces(segment)).combine_chunks()
         (batch,) = table.to_batches()
         return batch
+
+
+def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tuple[Source, RowCoder]:
+    """Let the engine look codes up: it sees every value of a column once where it stores them so."""
+    found = coder.look_ups()
+    alike = {name: each for name, each in found.items() if each.values.type == profile.column(name).type}
+    return source.looked_up(alike), replace(coder, ready=frozenset(alike))
 
 
 class BatchWriter:

@@ -31,6 +31,7 @@ from sfumato.sources.base import ColumnProfile, in_zone
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
+UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
 ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
@@ -144,6 +145,10 @@ class Finishing:
             keys=self.keep_keys(segment, keys),
         )
 
+    def is_uncut(self, segment: int, most: int) -> bool:
+        """Return whether a segment has far more rows than fit, because nothing cuts it, and is finished by cases."""
+        return bool(self.by_cases and self.plan.sizes[segment] > UNCUT * most)
+
     def read(self, segment: int) -> pa.RecordBatch:
         """Read the rows of a segment."""
         return self.rows.segment(segment)
@@ -191,23 +196,28 @@ class Finishing:
         zones = {column.name: column.zone for column in self.columns}
         return pa.table({name: _moments(shown[name], zones.get(name, "")) for name in shown.column_names})
 
+    def typed(self, finished: Sequence[FinishedSegment]) -> tuple[ColumnProfile, ...]:
+        """Find the quasi-identifiers of which all segments publish nothing but values, and which are no texts."""
+        valued = frozenset.intersection(*(each.valued for each in finished))
+        return tuple(each for each in self.columns if each.name in valued and not pa.types.is_string(each.type))
+
     def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
         """Bring all parts to a folder, where quasi-identifiers are values if that is what all segments publish.
 
         With `keep`, the parts stay where they are, too.
         """
-        valued = frozenset.intersection(*(each.valued for each in finished))
-        typed = [each for each in self.columns if each.name in valued and not pa.types.is_string(each.type)]
+        typed = self.typed(finished)
         for part in (part for each in finished for part in each.parts):
             if typed:
-                _retype(part, typed, folder / part.name)
+                retype(part, typed, folder / part.name)
             elif keep:
                 shutil.copyfile(part, folder / part.name)
             else:
                 shutil.move(part, folder / part.name)
 
 
-def _retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
+def retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
+    """Write a part anew, with some columns as values; refuse one that does not read the same."""
     shown = written = pq.read_table(part)
     for column in typed:
         cells = written[column.name].dictionary_encode().combine_chunks()

@@ -86,7 +86,7 @@ def judge_parts(
         The table breaks a promise, or is not what the rule makes of the original.
     """
     names, rule, combinations = audited_columns(recipe), found.rule, found.combinations
-    profile = written.profile(rule.names, recipe.schema.quasi)
+    profile = written.profile(rule.names, recipe.schema.quasi, rule.kept)
     counts = written.count(names, most, lambda done: progress(0.1 + 0.4 * done, "judging the parts"))
     progress(0.5, "judging the parts")
     evidence = Evidence(

@@ -81,7 +81,7 @@ class RunLog:
             )
         if not log.noted:
             for left in folder.iterdir():
-                left.unlink()
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
             drawn = {"seed": recipe.seed, "secret": recipe.secret, "date": recipe.input_date}
             log.note(recipe=recipe.to_toml(), drawn=drawn, finished={}, files={})
         return log
@@ -99,7 +99,7 @@ class RunLog:
 
     def hash_files(self, paths: list[Path]) -> dict[str, str]:
         """Return what is noted of files so that they are known again: nothing, where nobody will ask."""
-        return {path.name: _hashed(path) for path in paths} if self.lasts else {}
+        return {path.name: hash_file(path) for path in paths} if self.lasts else {}
 
     def note_files(self, paths: list[Path], **facts: Any) -> None:
         """Note that some files are complete."""
@@ -108,7 +108,7 @@ class RunLog:
     def has(self, name: str) -> bool:
         """Return whether a file that was noted is there, and is what it was."""
         path = self.folder / name
-        return name in self.noted["files"] and path.is_file() and _hashed(path) == self.noted["files"][name]
+        return name in self.noted["files"] and path.is_file() and hash_file(path) == self.noted["files"][name]
 
     def forget(self) -> None:
         """Begin anew: nothing of what was noted holds any more."""
@@ -136,7 +136,8 @@ def _noted(folder: Path) -> dict[str, Any]:
     return noted if known else {}
 
 
-def _hashed(path: Path) -> str:
+def hash_file(path: Path) -> str:
+    """Hash a file, piece by piece."""
     hashed = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(PIECE):

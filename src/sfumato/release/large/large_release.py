@@ -12,7 +12,8 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
-from sfumato.sources.spark_source import spark_frame
+from sfumato.sources.spark_files import spark_frame, spark_frame_at
+from sfumato.table.object_stores import StoredFolder
 from sfumato.words import Sentence
 
 if TYPE_CHECKING:
@@ -68,11 +69,12 @@ class Passage:
 class LargeRelease:
     """A release that was written, judged and put in place by an engine.
 
-    `folder` holds `public/`, whose table is a folder of Parquet parts, and `internal/`. `rows` and `suppressed` count
+    `folder` holds `public/`, whose table is a folder of Parquet parts, and `internal/`; in an object store, its
+    manifest says where. `rows` and `suppressed` count
     records; `left_out` are the columns that have no role and are not published.
     """
 
-    folder: Path
+    folder: Path | StoredFolder
     audit: Audit
     measures: Mapping[str, float]
     recipe: Recipe
@@ -89,19 +91,26 @@ class LargeRelease:
         return ()
 
     @property
-    def paths(self) -> tuple[Path, ...]:
-        """The parts of the published table, in their order."""
+    def paths(self) -> tuple[Path, ...] | tuple[str, ...]:
+        """The parts of the published table, in their order; in an object store, their addresses."""
+        if isinstance(self.folder, StoredFolder):
+            return tuple(self.folder.addresses())
         return tuple(sorted((self.folder / "public" / TABLE).glob("*.parquet")))
 
     def scan(self) -> ds.Dataset:
         """Return the published table as an Arrow dataset, which is read as it is used."""
         import pyarrow.dataset as ds
 
+        if isinstance(self.folder, StoredFolder):
+            return self.folder.scan()
         return ds.dataset([str(path) for path in self.paths], format="parquet")
 
     def to_spark(self, session: SparkSession) -> DataFrame:
         """Return the published table as a DataFrame of a Spark session, whose workers see `folder` at the same path."""
-        shown: DataFrame = spark_frame(session, self.paths)
+        if isinstance(self.folder, StoredFolder):
+            shown: DataFrame = spark_frame_at(session, self.folder.addresses(), self.folder.scan().schema)
+        else:
+            shown = spark_frame(session, [Path(path) for path in self.paths])
         return shown
 
     def __repr__(self) -> str:

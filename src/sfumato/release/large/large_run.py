@@ -78,7 +78,9 @@ class LargeRun:
     ) -> LargeRun:
         """Scan the table once, and record in the recipe what it was made of."""
         progress(0.0, "reading")
-        profile = source.profile(published_names(recipe.schema, source.names), counted_columns(recipe))
+        names = published_names(recipe.schema, source.names)
+        plain = [name for name in names if name not in recipe.schema.quasi]
+        profile = source.profile(names, counted_columns(recipe), plain)
         refuse_stars(profile, (*recipe.schema.quasi, *recipe.schema.sensitive))
         made_of = replace(
             recipe,

@@ -29,7 +29,7 @@ from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.served import audited_columns, watched
 from sfumato.release.searching import recoding_of, refuse_suppressed
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, LookingUp, LookUp, Source
+from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, LookUp, Source
 
 ENDS = {"profile": 0.05, "search": 0.5, "write": 0.8, "judge": 0.97}  # shares of the time
 
@@ -72,13 +72,12 @@ def carry_out_leveled(run: LargeRun, parts: Path) -> LargeOutcome:
     run : the recipe and its table.
     parts : the folder for the parts of the published table.
     """
-    assert isinstance(run.source, LookingUp)  # noqa: S101 - asked before
-    counts = LeveledCounts.of(run, run.source)
+    counts = LeveledCounts.of(run)
     found = _found(run, counts)
     tell = partly(run.progress, ENDS["search"], ENDS["write"])
     found.source.write(found.rule, parts, lambda done: tell(done, "writing"))
     written = run.source.written(parts)
-    written.profile(run.names, run.recipe.schema.quasi)
+    written.profile(run.names, run.recipe.schema.quasi, found.rule.kept)
     truth = _truth(run, counts.quasi, found, written)
     return LargeOutcome(
         judged=judge_segments(run, written, counts.quasi, truth, partly(run.progress, ENDS["write"], ENDS["judge"])),
@@ -119,7 +118,7 @@ def _found(run: LargeRun, counts: LeveledCounts) -> _Leveled:
         publication=publication,
         counts=combinations,
         look_ups=look_ups,
-        source=counts.source.looked_up(look_ups),
+        source=run.source.looked_up(look_ups),
         group=group,
         rule=rule,
     )

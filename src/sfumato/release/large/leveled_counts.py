@@ -23,7 +23,7 @@ from sfumato.release.large.large_run import LargeRun
 from sfumato.release.large.served import watched
 from sfumato.release.tasks import refuse_unkept, refuse_unsupported
 from sfumato.schema.missing import Missing
-from sfumato.sources.base import WEIGHT, LookingUp, LookUp, TooManyCombinationsError
+from sfumato.sources.base import WEIGHT, LookUp, TooManyCombinationsError
 
 SETS = 4  # so many sets of combinations share the memory of all
 
@@ -38,27 +38,25 @@ class LeveledCounts:
     Parameters
     ----------
     run : the recipe and its table.
-    source : the same table.
     quasi, sensitive : the domains of the quasi-identifiers, and of the sensitive columns that models read.
     values : the different values of every quasi-identifier, the missing one last.
     """
 
     run: LargeRun
-    source: LookingUp
     quasi: tuple[Domain, ...]
     sensitive: tuple[Domain, ...]
     values: tuple[pa.Array, ...]
 
     @classmethod
-    def of(cls, run: LargeRun, source: LookingUp) -> LeveledCounts:
+    def of(cls, run: LargeRun) -> LeveledCounts:
         """Find the values of all columns that a search reads."""
-        schema, found = run.recipe.schema, {name: source.values(name) for name in run.columns}
+        schema, found = run.recipe.schema, {name: run.source.values(name) for name in run.columns}
         domains = {name: describe(name, pa.chunked_array([cells]), schema) for name, cells in found.items()}
         quasi = tuple(domains[name] for name in schema.quasi)
         sensitive = tuple(domains[name] for name in watched(run.recipe))
         refuse_uncoded(quasi, sensitive, run.profile.rows)
         values = tuple(pa.concat_arrays([found[each.name], pa.nulls(1, found[each.name].type)]) for each in quasi)
-        return cls(run=run, source=source, quasi=quasi, sensitive=sensitive, values=values)
+        return cls(run=run, quasi=quasi, sensitive=sensitive, values=values)
 
     @property
     def most(self) -> int:
@@ -75,7 +73,7 @@ class LeveledCounts:
         """How often every code of every quasi-identifier occurs, with missing cells last."""
         found = []
         for domain, values in zip(self.quasi, self.values, strict=True):
-            counts = self.source.count([domain.name], len(values), lambda _: None)
+            counts = self.run.source.count([domain.name], len(values), lambda _: None)
             codes, weights = domain.encode(counts[domain.name]), counts[WEIGHT].to_numpy()
             found.append(np.bincount(codes, weights, minlength=len(domain) + 1).astype(np.float64))
         return tuple(found)
@@ -117,7 +115,7 @@ class LeveledCounts:
         """Count combinations on one level per quasi-identifier; nothing if they do not fit."""
         names = [domain.name for domain in (*self.quasi, *self.sensitive)]
         try:
-            counts = self.source.looked_up(self.look_ups(levels)).count(names, self.most, lambda _: None)
+            counts = self.run.source.looked_up(self.look_ups(levels)).count(names, self.most, lambda _: None)
         except TooManyCombinationsError:
             return None
         if int(counts[WEIGHT].to_numpy().sum()) != self.run.profile.rows:
@@ -141,4 +139,4 @@ class LeveledCounts:
     def in_groups_below(self, size: int, levels: Levels) -> int:
         """Count the records in groups of a recoding that are smaller than a size."""
         names = [domain.name for domain in self.quasi]
-        return self.source.looked_up(self.look_ups(levels)).in_groups_below(size, names)
+        return self.run.source.looked_up(self.look_ups(levels)).in_groups_below(size, names)

@@ -36,7 +36,8 @@ class Where(Place, total=False):
     - `memory`: the budget of the process, such as `"4GB"`; by default half of what is free.
     - `temporary`: the folder for what does not fit into memory, which holds original values; by default beside
       `out`.
-    - `out`: the folder to write the release into, which is needed beyond memory.
+    - `out`: the folder to write the release into, which is needed beyond memory; or the address of one in an object
+      store, such as `"s3://bucket/release"`. That release is made in `temporary`, and copied from there.
     - `replace`: whether an older release there may be replaced.
     - `resume`: whether a release that is made in segments or blocks continues where an earlier call with
       `resume=True` stopped, and leaves what the next one needs if it fails.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,7 @@ class PublishedParts:
         self._columns = {name: _ColumnFacts() for name in schema.quasi}
         self._bare: tuple[PublishedColumn, ...] = ()
         self._torn = False
+        self._key = secrets.token_bytes(16)  # of hashes, by which workers know the same text
 
     def refuse(self) -> None:
         """Leave a part out whose groups are in others, too: then all parts are judged together."""
@@ -83,8 +86,21 @@ class PublishedParts:
             audit.add(piece)
             if audit is self._audits[0]:
                 self._measure(piece)
-        hashes = [self._columns[column.name].add(column, part.shown[column.name]) for column in part.table.columns]
+        columns, shown, key = self._columns, part.shown, self._key
+        hashes = [columns[column.name].add(column, shown[column.name], key) for column in part.table.columns]
         self._groups.append(_combined(part.table, hashes))
+
+    def unite(self, other: PublishedParts) -> None:
+        """Add what was found of other parts by a copy of this, maybe in another process."""
+        for audit, found in zip(self._audits, other._audits, strict=True):
+            audit.unite(found)
+        self._groups += other._groups
+        self._measured += other._measured
+        for name, minority in other._minorities.items():
+            self._minorities[name] = self._minorities.get(name, 0.0) + minority
+        for name, facts in other._columns.items():
+            self._columns[name].unite(facts)
+        self._bare, self._torn = other._bare or self._bare, self._torn or other._torn
 
     def _measure(self, piece: Evidence) -> None:
         measured = Measured.of(piece.table, 0, piece.groups.histograms)
@@ -123,17 +139,24 @@ class _ColumnFacts:
     hashes: list[Hashes] = field(default_factory=list)
     missing: int = 0
 
-    def add(self, column: PublishedColumn, cells: pa.ChunkedArray) -> Hashes:
-        """Note the texts of one part, and return a hash of each."""
+    def add(self, column: PublishedColumn, cells: pa.ChunkedArray, key: bytes) -> Hashes:
+        """Note the texts of one part, and return a hash of each, by a key."""
         known = np.ones(len(column.texts), dtype=np.bool_)
         known[column.sets.at] = False
         self.texts |= {text for text in (column.texts[at] for at in np.flatnonzero(known)) if text is not None}
         self.members |= {column.domain.texts[code] for code in np.unique(column.sets.codes).tolist()}
         self.missing += cells.null_count
-        hashes: Hashes = _hashed(column.texts)
+        hashes: Hashes = _hashed(column.texts, key)
         shown = np.array([text is not None for text in column.texts])
         self.hashes.append(hashes[:, shown])
         return np.asarray(hashes[0])
+
+    def unite(self, other: _ColumnFacts) -> None:
+        """Add what was noted of other parts."""
+        self.texts |= other.texts
+        self.members |= other.members
+        self.hashes += other.hashes
+        self.missing += other.missing
 
     def described(self, name: str, kind: pa.DataType, schema: Schema) -> dict[str, Any]:
         """Describe the column; one set stands for all, since only its members and that it is one are told."""
@@ -144,10 +167,14 @@ class _ColumnFacts:
         return {**found, "type": type_words(kind), "distinct": distinct, "missing": self.missing}
 
 
-def _hashed(texts: Sequence[str | None]) -> Hashes:
-    """Hash texts twice, to 128 bits in all, as Python does: by a key that nobody knows."""
-    twice = (map(hash, texts), (hash(f"{text}.") for text in texts))
-    return np.array([np.fromiter(each, np.int64, len(texts)) for each in twice]).view(np.uint64)
+def _hashed(texts: Sequence[str | None], key: bytes) -> Hashes:
+    """Hash texts to 128 bits, in two rows, by a key that nobody knows; no text hashes like a missing one."""
+    keyed, hashes = blake2b(key=key, digest_size=16), []
+    for text in texts:
+        hashed = keyed.copy()
+        hashed.update(b"" if text is None else f"{text}.".encode())
+        hashes.append(hashed.digest())
+    return np.frombuffer(b"".join(hashes), np.uint64).reshape(-1, 2).T
 
 
 def _distinct(hashes: Hashes) -> int:

@@ -145,7 +145,8 @@ class _Laid:
         """Count the combinations, and look each up."""
         recipe = recoding.recipe
         names, columns = published_names(recipe.schema, source.names), audited_columns(recipe)
-        profile = source.profile(names, columns)
+        kept = [name for name in names if name not in recipe.schema.quasi]
+        profile = source.profile(names, columns, kept)
         refuse_stars(profile, recipe.schema.sensitive)
         cases = count_fitting(source, columns, most)
         _refuse_other_types(recoding, cases)

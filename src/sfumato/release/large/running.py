@@ -21,7 +21,7 @@ from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
 from sfumato.release.tasks import refuse_unfit_blocks, refuse_unpublished
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import GROUP, WEIGHT, LookingUp, Source
+from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.table.atomic import atomic_folder
 
 RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
@@ -99,7 +99,7 @@ def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
         return carry_out_counted(run, combinations, parts)
     if is_segmented(run.recipe):
         return carry_out_segmented(run, parts)
-    if is_leveled(run.recipe) and isinstance(run.source, LookingUp):
+    if is_leveled(run.recipe):
         return carry_out_leveled(run, parts)
     most = run.limits.combinations
     raise InfeasibleError(

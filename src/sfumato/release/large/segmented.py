@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.core.progress import partly
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
-from sfumato.release.large.coded_rows import CodedRows, RowCoder
+from sfumato.release.large.coded_rows import CodedRows, RowCoder, reading_codes
 from sfumato.release.large.disk_space import DiskSpace
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.keeping import RunLog
@@ -23,9 +24,10 @@ from sfumato.release.large.large_release import Passage
 from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.segment_judging import gathering, judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
-from sfumato.release.large.uncut_segments import UncutFinishing
+from sfumato.release.large.uncut_segments import finish_segment
+from sfumato.release.large.worker_segments import carry_out_in_workers
+from sfumato.sources.base import HasWorkers
 
-UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
 ENDS = {"profile": 0.05, "code": 0.2, "cut": 0.35, "part": 0.45, "finish": 0.85, "judge": 0.97}  # shares of the time
 
 
@@ -46,8 +48,12 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     coder = coder_of(run, search)
     parts.mkdir(parents=True)
     space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
+    if isinstance(run.source, HasWorkers):
+        space = replace(space, codes=0)  # workers keep them
     space.refuse_full_disks()
     with space.told():
+        if isinstance(run.source, HasWorkers):
+            return carry_out_in_workers(run, run.source, search, coder, parts)
         return _carried_out(run, search, coder, parts)
 
 
@@ -98,9 +104,10 @@ def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
         log.forget()
     tell = partly(run.progress, ENDS["profile"], ENDS["code"])
     tell(0.0, "coding")
-    batches = run.source.batches(coder.names, lambda done: tell(done, "coding"))
+    source, reading = reading_codes(run.source, coder, run.profile)
+    batches = source.batches(coder.names, lambda done: tell(done, "coding"))
     with closing(cast("Generator[pa.RecordBatch]", batches)):  # else it would end after its engine
-        rows = CodedRows.write(coder, batches, log.folder)
+        rows = CodedRows.write(reading, batches, log.folder)
     if run.source.digest_again() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
     log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
@@ -149,9 +156,7 @@ def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[Finishe
         if _is_finished(segment, log):
             each = finishing.read_again(log.noted["finished"][str(segment)])
         else:
-            uncut = finishing.by_cases and finishing.plan.sizes[segment] > UNCUT * run.limits.segment_rows
-            finish = UncutFinishing(finishing, run.limits.segment_rows).finish if uncut else finishing.finish
-            each = finish(segment)
+            each = finish_segment(finishing, segment, run.limits.segment_rows)
             log.note_files(each.files, finished={**log.noted["finished"], str(segment): each.as_dict()})
         finishing.rows.path(segment).unlink(missing_ok=True)
         finished.append(each)

@@ -34,6 +34,12 @@ Ints = npt.NDArray[np.int64]
 CASE, MANY = "case", "many"
 
 
+def finish_segment(finishing: Finishing, segment: int, most: int) -> FinishedSegment:
+    """Finish a segment as it fits: all its rows at once, or equal ones as one if there are many more than `most`."""
+    uncut = finishing.is_uncut(segment, most)
+    return UncutFinishing(finishing, most).finish(segment) if uncut else finishing.finish(segment)
+
+
 @dataclass(frozen=True, eq=False)
 class Cases:
     """Different rows of codes, and how many records have each."""

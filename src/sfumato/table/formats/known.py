@@ -111,6 +111,15 @@ def is_url(source: object) -> bool:
     return isinstance(source, str) and "://" in source
 
 
+def is_database(source: object) -> bool:
+    """Return whether a source is the URL of a database of a kind that is known."""
+    return is_url(source) and _found(lambda each: _scheme(source) in each.schemes) is not None
+
+
+def _scheme(url: object) -> str:
+    return str(url).partition("://")[0].lower()
+
+
 def format_of(source: str | os.PathLike[str], error: type[SfumatoError]) -> Format:
     """Find the format of a file by its suffix, or of a database by the scheme of its URL."""
     return _by_scheme(str(source), error) if is_url(source) else _by_suffix(Path(source), error)
@@ -138,7 +147,7 @@ def honored(form: Format, verb: str, options: Mapping[str, object]) -> dict[str,
 
 
 def _by_scheme(url: str, error: type[SfumatoError]) -> Format:
-    scheme = url.partition("://")[0].lower()
+    scheme = _scheme(url)
     found = _found(lambda each: scheme in each.schemes)
     if found is not None:
         return found

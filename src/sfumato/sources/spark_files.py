@@ -1,0 +1,46 @@
+"""Files that workers of Spark wrote, found here, and read again by Spark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.exceptions import ReadError
+from sfumato.sources.base import Written
+from sfumato.sources.canonical_spark import spark_type
+from sfumato.sources.spark_errors import told, unseen
+from sfumato.sources.spark_workers import CHANGED
+
+
+def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
+    """Return Parquet files that were written here as a DataFrame of a session."""
+    return spark_frame_at(session, [path.resolve().as_uri() for path in paths], pq.read_schema(paths[0]))
+
+
+def spark_frame_at(session: Any, addresses: Sequence[str], fields: pa.Schema) -> Any:
+    """Return Parquet files at some addresses, whose columns are known, as a DataFrame of a session."""
+    kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
+    with told("read"):
+        reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
+        return reader.parquet(*addresses)
+
+
+def gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
+    """Take the parts that workers report, name them in their order, and remove what other attempts left."""
+    if any(rows == CHANGED for _, rows, *_ in reports):
+        raise ReadError("The table changed while it was read; make the release again.")
+    parts = []
+    for at, (_, _, file, size, *_) in enumerate(reports):
+        made = folder / file
+        if not made.is_file() or made.stat().st_size != size:
+            raise unseen(folder.parent)
+        parts.append(f"part-{at:05}.parquet")
+        made.replace(folder / parts[-1])
+    for attempt in folder.glob("attempt-*"):
+        shutil.rmtree(attempt)
+    return Written(folder, sum(rows for _, rows, *_ in reports), tuple(parts))

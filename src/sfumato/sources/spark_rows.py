@@ -1,0 +1,264 @@
+"""Rows that workers of Spark have coded: kept next to them, looked at often, and brought together by their numbers.
+
+Many rows are packed into one cell, so what Spark keeps, shuffles and hands to Python is few and large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato import exceptions
+from sfumato.exceptions import ReadError, SfumatoError
+from sfumato.sources.base import Code
+from sfumato.sources.spark_errors import told
+from sfumato.sources.spark_workers import halves_of, in_workers, packed
+
+CODED = "codes binary, rest binary, rows bigint, hashed bigint, high bigint, low bigint, failed string"
+DEALT = "number int, sent binary"
+REPLY = "sent binary, failed string"
+TOGETHER = 100_000  # rows, or
+BYTES_TOGETHER = 1 << 24  # bytes that are coded and packed at once
+DEALT_TOGETHER = 1_000_000  # rows that are dealt at once
+ADDERS = 4  # workers that add up what all have found
+PACKED = "lz4"
+AT_ONCE = 100  # things whose replies are fetched together
+
+Look: TypeAlias = Callable[[Iterator[pa.RecordBatch]], bytes]
+Add: TypeAlias = Callable[[Iterator[bytes]], bytes]
+Deal: TypeAlias = Callable[[pa.RecordBatch], npt.NDArray[np.int32]]
+Work: TypeAlias = Callable[[int, Iterator[pa.RecordBatch]], bytes]
+
+
+class SparkRows:
+    """Rows of a DataFrame that workers coded; they are kept until they are let go.
+
+    Parameters
+    ----------
+    frame : the cells that are coded, and last the hash of every row as it was digested.
+    coding : how they are coded.
+    digested : the sums of both halves of these hashes, of all rows.
+    """
+
+    def __init__(self, frame: Any, coding: Coding, digested: Sequence[int]) -> None:
+        self._frame = in_workers(frame, coding, CODED).persist()
+        try:
+            self.rows, self.hashed, self.size = self._facts(digested)
+        except BaseException:
+            self.close()
+            raise
+
+    def _facts(self, digested: Sequence[int]) -> tuple[int, int, int]:
+        with told("read"):
+            sizes = "length(codes) + length(rest)"
+            found = self._frame.selectExpr("rows", "hashed", sizes, "high", "low", "failed").collect()
+        _refuse([each[-1] for each in found])
+        rows, hashed, size, *halves = (sum(column) for column in list(zip(*found, strict=True))[:-1])
+        if halves != list(digested):
+            raise ReadError("The table changed while it was read; make the release again.")
+        return rows, hashed % 2**64, size
+
+    def gather(self, look: Look, add: Add) -> list[bytes]:
+        """Let workers look at the codes of all rows, each at its own, and add up what they found."""
+        seen = in_workers(self._frame.select("codes"), Looking(look), "sent binary")
+        with told("read"):
+            return [
+                bytes(each[0]) for each in in_workers(seen.repartition(ADDERS), Adding(add), "sent binary").collect()
+            ]
+
+    def finish(self, deal: Deal, numbers: int, work: Work) -> list[bytes]:
+        """Bring rows of one number together in one worker, and let it work on them."""
+        dealt = in_workers(self._frame.select("codes", "rest"), Dealing(deal), DEALT)
+        with told("write"):
+            replies = in_workers(dealt.repartitionById(numbers, "number"), WorkingTogether(work), REPLY).collect()
+        return _sent(replies)
+
+    def close(self) -> None:
+        """Let go of the rows."""
+        self._frame.unpersist()
+
+
+def each_in_workers(session: Any, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+    """Let workers work on some things, each in a task of its own."""
+    for begin in range(0, len(items), AT_ONCE):
+        some = list(items[begin : begin + AT_ONCE])
+        sent = pa.table({"at": pa.array(range(len(some)), pa.int32()), "item": some})
+        with told("write"):
+            frame = session.createDataFrame(sent, schema="at int, item string").repartitionById(len(some), "at")
+            replies = in_workers(frame, Each(work), f"at int, {REPLY}").collect()
+        yield from _sent([each[1:] for each in sorted(replies, key=itemgetter(0))])
+
+
+def _sent(replies: Sequence[Any]) -> list[bytes]:
+    _refuse([each[-1] for each in replies])
+    return [bytes(each[0]) for each in replies]
+
+
+def _refuse(failed: Sequence[str | None]) -> None:
+    """Refuse what a worker refused, in its words."""
+    said = next(filter(None, failed), None)
+    if said is not None:
+        kind, _, sentence = said.partition(": ")
+        raise getattr(exceptions, kind, SfumatoError)(sentence)
+
+
+def _said(error: SfumatoError) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """Codes rows in a worker.
+
+    Parameters
+    ----------
+    code : codes some rows.
+    types : the names and types of the cells.
+    """
+
+    code: Code
+    types: Mapping[str, pa.DataType]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Code all rows of a task, many at a time."""
+        for table in _together(batches):
+            high, low = halves_of(table.column(table.num_columns - 1).to_numpy())
+            named = table.remove_column(table.num_columns - 1).rename_columns(list(self.types))
+            (batch,) = named.cast(pa.schema(self.types)).combine_chunks().to_batches()
+            sums = {"rows": [batch.num_rows], "hashed": [0], "high": [high], "low": [low]}
+            try:
+                codes, rest, hashed = self.code(batch)
+            except SfumatoError as error:
+                yield _batch(CODED, {"codes": [b""], "rest": [b""], **sums, "failed": [_said(error)]})
+                return
+            sums["hashed"] = np.array([hashed % 2**64], dtype=np.uint64).view(np.int64).tolist()
+            yield _batch(
+                CODED, {"codes": [packed([codes], PACKED)], "rest": [packed([rest], PACKED)], **sums, "failed": [None]}
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Looking:
+    """Looks in a worker at the codes of all rows of a task."""
+
+    look: Look
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return what was found."""
+        yield _batch("sent binary", {"sent": [self.look(each for batch in batches for each in _cells(batch["codes"]))]})
+
+
+@dataclass(frozen=True, eq=False)
+class Adding:
+    """Adds up in a worker what several have found."""
+
+    add: Add
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the sum, if there is anything to add."""
+        found = [cell.as_py() for batch in batches for cell in batch["sent"]]
+        if found:
+            yield _batch("sent binary", {"sent": [self.add(iter(found))]})
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """Puts rows of one number together in a worker, and packs them."""
+
+    deal: Deal
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Deal all rows of a task, many at a time."""
+        held: list[tuple[pa.RecordBatch, pa.RecordBatch]] = []
+        rows = 0
+        for batch in batches:
+            for codes, rest in zip(_cells(batch["codes"]), _cells(batch["rest"]), strict=True):
+                held.append((codes, rest))
+                rows += codes.num_rows
+                if rows >= DEALT_TOGETHER:
+                    yield from self._dealt(held)
+                    held, rows = [], 0
+        if held:
+            yield from self._dealt(held)
+
+    def _dealt(self, held: Sequence[tuple[pa.RecordBatch, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        codes, rest = (pa.concat_batches(each) for each in zip(*held, strict=True))
+        number = self.deal(codes)
+        order = np.argsort(number, kind="stable")
+        table = pa.RecordBatch.from_arrays(
+            [*codes.columns, *rest.columns], [*codes.schema.names, *rest.schema.names]
+        ).take(pa.array(order))
+        numbers, starts = np.unique(number[order], return_index=True)
+        for each, (start, stop) in zip(numbers.tolist(), pairwise([*starts.tolist(), len(order)]), strict=True):
+            if each >= 0:
+                yield _batch(DEALT, {"number": [each], "sent": [packed([table.slice(start, stop - start)], PACKED)]})
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingTogether:
+    """Works in a worker on rows of one number."""
+
+    work: Work
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return what came of it."""
+        pieces = (
+            piece for batch in batches for piece in zip(batch["number"].to_pylist(), _cells(batch["sent"]), strict=True)
+        )
+        for number, some in groupby(pieces, key=itemgetter(0)):
+            yield _batch(REPLY, _reply(lambda: self.work(number, (rows for _, rows in some))))  # noqa: B023 - called at once
+
+
+@dataclass(frozen=True, eq=False)
+class Each:
+    """Works in a worker on things one by one."""
+
+    work: Callable[[str], bytes]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return what came of each."""
+        for batch in batches:
+            for at, item in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield _batch(f"at int, {REPLY}", {"at": [at], **_reply(lambda: self.work(item))})  # noqa: B023 - called at once
+
+
+def _reply(work: Callable[[], bytes]) -> dict[str, list[Any]]:
+    try:
+        return {"sent": [work()], "failed": [None]}
+    except SfumatoError as error:
+        return {"sent": [b""], "failed": [_said(error)]}
+
+
+ARROW = {"binary": pa.binary(), "bigint": pa.int64(), "int": pa.int32(), "string": pa.string()}
+
+
+def _batch(kinds: str, cells: Mapping[str, Sequence[Any]]) -> pa.RecordBatch:
+    """Make a batch of columns that are declared as Spark does it."""
+    declared = [each.split() for each in kinds.split(", ")]
+    return pa.RecordBatch.from_pydict({name: pa.array(cells[name], ARROW[kind]) for name, kind in declared})
+
+
+def _cells(column: pa.Array) -> Iterator[pa.RecordBatch]:
+    """Unpack cells, each to the batch that was packed into it."""
+    return (pa.ipc.open_stream(cell.as_buffer()).read_next_batch() for cell in column)
+
+
+def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the same rows in larger tables, none of them empty."""
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        held.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= TOGETHER or size >= BYTES_TOGETHER:
+            yield pa.Table.from_batches(held)
+            held, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(held)
