@@ -39,7 +39,7 @@ def hash_each(columns: Sequence[pa.Array]) -> Hashes:
 
 def _bits(column: pa.Array) -> Hashes:
     """Return a number for every cell, the same for equal cells; texts are hashed."""
-    kind = column.type
+    kind, bits = column.type, np.zeros(0, dtype=np.uint64)
     if pa.types.is_string(kind):
         encoded = column.dictionary_encode()  # most texts occur many times
         places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
