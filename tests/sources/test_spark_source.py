@@ -106,6 +106,18 @@ def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
     assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
 
 
+@pytest.mark.parametrize("algorithm", [sf.Anatomy(), sf.Slicing()], ids=repr)
+def test_buckets_hold_the_rows_of_memory_and_are_judged_in_pieces(spark, tmp_path, algorithm):
+    models, table = (sf.FrequencyLDiversity(l=2, sensitive="disease"),), people(300)
+    recipe = replace(RECIPE, algorithm=algorithm, models=models, secret="5f" * 32, block_rows=100)
+    frame, few = read(spark, table, tmp_path / "in", parts=2), replace(SEGMENTS, groups=150)
+    found = released(frame, tmp_path / "release", recipe=recipe, limits=few)
+    assert found.passage.segments > 2
+    expected, by = sf.carry_out(recipe, table), [(name, "ascending") for name in rows_of(found).column_names]
+    assert rows_of(found).sort_by(by).equals(undecorated(expected.published).sort_by(by))
+    assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
+
+
 def test_levels_hold_the_rows_of_memory_in_their_order(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(LeveledCounts, "most", 100)
     table, recipe = people(300), replace(RECIPE, algorithm=sf.algorithms.Datafly(), max_suppressed=0.1)

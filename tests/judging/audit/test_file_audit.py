@@ -16,6 +16,7 @@ import sfumato as sf
 from counted_rows import MODELS_ASKED, published_tables, schema_of
 from drawn_examples import examples
 from sfumato.core.progress import silent
+from sfumato.core.published import bucket_contents
 from sfumato.exceptions import InvalidParameterError, SfumatoError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.file_audit import FileAudit
@@ -48,6 +49,62 @@ def told(audit: Audit) -> object:
 def test_levels_are_those_of_memory_however_few_groups_fit(table, models, most):
     schema = schema_of(Missing.OWN_VALUE)
     assert told(in_pieces(table, schema, models, most)) == told(sf.audit(table, schema, models))
+
+
+@st.composite
+def bucketed_tables(draw: st.DrawFn) -> pa.Table:
+    """Draw a table with many groups; sensitive values, or quasi-identifiers in one or two slices, are in buckets."""
+    rows = draw(st.integers(4, 30))
+    number = st.integers(0, 4) | st.none() if draw(st.booleans()) else st.integers(0, 4)
+    cells = {
+        "age": st.sampled_from([str(age) for age in range(12)]),
+        "job": st.sampled_from(["clerk", "sailor", "diver", None]),
+        "disease": st.sampled_from(["flu", "cold", "ulcer", None]),
+        "pay": st.integers(0, 5),
+    }
+    drawn = {name: draw(st.lists(each, min_size=rows, max_size=rows)) for name, each in cells.items()}
+    numbers = [draw(st.lists(number, min_size=rows, max_size=rows)) for _ in range(2)]
+    slices = draw(st.sampled_from([(), ("job",), ("job", "age"), ("age+job",)]))
+    drawn |= {f"_bucket_{name}": numbers[0] for name in slices}
+    drawn |= {f"_bucket_{name}": numbers[1] for name in draw(st.sampled_from([("disease",), ("disease", "pay"), ()]))}
+    kinds = {name: pa.int64() for name in drawn if name not in {"age", "job", "disease"}}
+    return pa.table({name: pa.array(each, kinds.get(name, pa.string())) for name, each in drawn.items()})
+
+
+PROMISED = [
+    sf.KAnonymity(k=2),
+    sf.FrequencyLDiversity(l=2, sensitive="disease"),
+    sf.TCloseness(t=0.4, sensitive="disease"),
+    sf.DistinctLDiversity(l=2, sensitive="pay"),
+    sf.XYAnonymity(k=1, y="disease", x=["age"]),
+]
+
+
+@examples(80)
+@given(bucketed_tables(), st.lists(st.sampled_from(PROMISED), max_size=3), st.sampled_from([1, 5, 12]))
+def test_buckets_that_reach_across_pieces_are_judged_as_in_memory(table, models, most):
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease", "pay"])
+    assert told(in_pieces(table, schema, models, most)) == told(sf.audit(table, schema, models))
+
+
+def test_counts_in_pieces_are_rounded_as_in_memory(monkeypatch):
+    monkeypatch.setattr(bucket_contents, "LARGEST_COUNT", 100)
+    table = pa.table(
+        {"age": [str(at) for at in range(12)], "disease": list("abcdabcdabce"), "_bucket_disease": [0] * 12}
+    )
+    table = table.set_column(2, "_bucket_disease", pa.array([0, 1, 2] * 3 + [1, 1, 2]))
+    assert told(in_pieces(table, SCHEMA, [], 3)) == told(sf.audit(table, SCHEMA, []))
+
+
+def test_slices_with_different_buckets_are_refused_where_groups_do_not_fit():
+    table = pa.table({"age": list(range(12)), "job": ["a", "b"] * 6, "disease": ["flu"] * 12})
+    table = table.append_column("_bucket_age", pa.array([0, 1, 2] * 4)).append_column(
+        "_bucket_job", pa.array([0, 1] * 6)
+    )
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"])
+    assert told(in_pieces(table, schema, [], 100)) == told(sf.audit(table, schema, []))
+    with pytest.raises(UnsupportedModelError, match="in different buckets"):
+        in_pieces(table, schema, [], 1)
 
 
 @examples(25)

@@ -27,6 +27,7 @@ from sfumato.sources.base import WEIGHT, Piece, Source
 
 VALUES = 10  # so many values of one column take the room of one combination that is judged
 FEW = 1000  # combinations that fit anyway
+BUCKET_ROOM = 2  # a combination with a bucket takes the room of two: what the bucket holds comes along
 ROOM = 1.25  # an estimate may be too low by a quarter
 
 
@@ -93,7 +94,8 @@ class FileAudit:
 
     def pieces(self, names: Sequence[str]) -> int:
         """Estimate in how many pieces the combinations of some columns fit into memory."""
-        return max(1, -(-int(self.source.estimate(names) * ROOM) // self.most)) if names else 1
+        room = ROOM * BUCKET_ROOM if {*names} & {*self.buckets.values()} else ROOM
+        return max(1, -(-int(self.source.estimate(names) * room) // self.most)) if names else 1
 
     def counted(self, names: Sequence[str], by: Sequence[str], pieces: int, progress: Progress) -> Iterator[pa.Table]:
         """Count the combinations of some columns in pieces; those that agree on `by` are in one."""

@@ -62,9 +62,11 @@ def _words(columns: Sequence[pa.Array]) -> Iterator[Hashes]:
 
 def _bits(column: pa.Array) -> Hashes:
     """Return a number for every cell, the same for equal cells; texts are hashed."""
-    kind = column.type
+    kind, bits = column.type, np.zeros(0, dtype=np.uint64)
     if pa.types.is_string(kind):
-        bits = _letters(column)
+        encoded = column.dictionary_encode()  # most texts occur many times
+        places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        bits = np.append(_letters(encoded.dictionary), np.uint64(MISSING))[places]
     elif pa.types.is_floating(kind):
         bits = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
     else:
