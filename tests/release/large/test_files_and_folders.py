@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato.exceptions import ReadError, SchemaError, WriteError
+from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.table.columns import undecorated
 
 SCHEMA = sf.Schema(quasi=["age"], insensitive=["job"])
@@ -98,3 +99,11 @@ def test_texts_may_be_coded_in_some_files_and_not_in_others(tmp_path):
     shown, expected = both(tmp_path / "people", tmp_path / "release")
     assert shown.equals(expected)
     assert shown.num_rows == 3 * PEOPLE.num_rows
+
+
+@pytest.mark.parametrize(("out", "sentence"), [("taken", "already contains files"), ("no/release", "does not exist")])
+def test_a_place_that_is_not_free_is_refused_before_any_row_is_read(tmp_path, monkeypatch, out, sentence):
+    monkeypatch.setattr(DuckDBSource, "__init__", lambda *_, **__: pytest.fail("the table was opened"))
+    hive(tmp_path / "taken", **{"x": PEOPLE})
+    with pytest.raises(WriteError, match=sentence):
+        sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / out, temporary=tmp_path)
