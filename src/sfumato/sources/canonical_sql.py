@@ -51,8 +51,6 @@ class RawColumn:
                 f"coalesce(bool_and({day}), false)",
                 f"count(*) FILTER ({_strange(self._moment)} OR {odd})",
             ]
-        if self.kind == "DATE":
-            return [f"count({column})", "true", f"count(*) FILTER ({_strange(column)})"]
         if self.kind in WIDE:
             return [f"count({column})", "true", f"count(*) FILTER (TRY_CAST({column} AS BIGINT) IS NULL)"]
         if DECIMAL.fullmatch(self.kind):
@@ -63,7 +61,8 @@ class RawColumn:
             bare = f"trim(replace({column}, '*', ''), {SPACES}) = ''"
             starred = f"CASE WHEN contains({column}, '*') THEN {bare} ELSE false END"
             return [f"count(nullif({column}, ''))", "true", f"count(*) FILTER ({starred})"]
-        return [f"count({column})", "true", "0"]
+        odd = f"count(*) FILTER ({_strange(column)})" if self.kind == "DATE" else "0"
+        return [f"count({column})", "true", odd]
 
     @property
     def plain(self) -> str:

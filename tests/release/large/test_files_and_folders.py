@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import date
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,6 +106,16 @@ def test_texts_may_be_coded_in_some_files_and_not_in_others(tmp_path):
 @pytest.mark.parametrize(("out", "sentence"), [("taken", "already contains files"), ("no/release", "does not exist")])
 def test_a_place_that_is_not_free_is_refused_before_any_row_is_read(tmp_path, monkeypatch, out, sentence):
     monkeypatch.setattr(DuckDBSource, "__init__", lambda *_, **__: pytest.fail("the table was opened"))
-    hive(tmp_path / "taken", **{"x": PEOPLE})
+    hive(tmp_path / "taken", x=PEOPLE)
     with pytest.raises(WriteError, match=sentence):
         sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / out, temporary=tmp_path)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_that_nothing_can_be_written_into_is_told(tmp_path, monkeypatch, resume):
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.raises(WriteError, match=r"Nothing can be written into the folder .*: Read-only file system\."):
+        sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / "release", resume=resume)
