@@ -67,3 +67,14 @@ def test_tables_that_are_not_there_are_told(run, folder, file, sentence):
     result = run("anonymize", file, *ROLES, *LARGE)
     assert result.exit_code == 2
     assert sentence in result.stderr
+
+
+def test_an_interruption_does_not_say_that_nothing_is_left_to_resume(run, folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DuckDBSource, "profile", interrupted)
+    result = run("anonymize", "patients", *ROLES, *LARGE, "--resume")
+    assert result.exit_code == 130
+    assert "no partial files were left behind, except what --resume keeps" in result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["patients"]
