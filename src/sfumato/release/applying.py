@@ -20,6 +20,8 @@ from sfumato.table.frames import canonical
 from sfumato.table.values import coded, texts
 from sfumato.threads import in_threads
 
+MOST_BYTES = 1 << 31  # of one Arrow array of texts
+
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     """Order rows by everything a search may see or a release may show, so that their given order has no effect."""
@@ -34,7 +36,8 @@ def in_fixed_order(table: pa.Table, schema: Schema) -> tuple[npt.NDArray[np.int6
 
     def encoded(name: str) -> pa.ChunkedArray:
         column = table[name]
-        return column.dictionary_encode() if name in order_by and pa.types.is_string(column.type) else column
+        fits = pa.types.is_string(column.type) and column.nbytes < MOST_BYTES
+        return column.dictionary_encode() if fits and name in order_by else column
 
     names = table.column_names
     narrow = pa.table(dict(zip(names, in_threads(encoded, names, table.num_rows), strict=True)))
