@@ -21,7 +21,8 @@ def table_of(rows, chunks):
     table = pa.table(
         {name: pa.array([of[at] for at in rng.integers(0, len(of), rows)]) for name, of in DISTINCT.items()}
     )
-    parts = [table.slice(begin, -(-rows // chunks)) for begin in range(0, rows, -(-rows // chunks))]
+    size = max(1, -(-rows // chunks))
+    parts = [table.slice(begin, size) for begin in range(0, rows, size)]
     return pa.concat_tables(parts or [table])
 
 
