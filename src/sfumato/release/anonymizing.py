@@ -28,7 +28,7 @@ from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_st
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.applying import apply, fixed_order
+from sfumato.release.applying import apply, in_fixed_order
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -225,8 +225,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     left_out = schema.check_columns(table.column_names)
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
-    order = fixed_order(table, schema) if fixed else None
-    searched = table if order is None else table.take(pa.array(order))
+    order, searched = in_fixed_order(table, schema) if fixed else (None, table)
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)
