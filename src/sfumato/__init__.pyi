@@ -61,6 +61,7 @@ from .judging.audit.audit import Audit as Audit
 from .judging.audit.auditing import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
+from .ledger.ledger import Ledger as Ledger
 from .models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from .models.beta_likeness import BetaLikeness as BetaLikeness
 from .models.confidence_bounding import ConfidenceBounding as ConfidenceBounding
