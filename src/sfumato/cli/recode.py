@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Json, Reading, Source, WritingOptions, examples, spread
+from sfumato.cli.options import EngineOptions, Json, Reading, SeriesOptions, Source, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in, series_facts, series_lines
 
 if TYPE_CHECKING:
     from sfumato.release.large.recoded_rows import LargeRecodedRows
@@ -20,6 +20,7 @@ EXAMPLES = examples(
     "sfumato recode february.csv --with january/internal/recoding.toml --out february",
     "sfumato recode february.csv --with january/internal/recoding.toml --out february --replace --json",
     "sfumato recode 'february/*.parquet' --with january/internal/recoding.toml --out february --memory 4GB",
+    "sfumato recode february.csv --with january/internal/recoding.toml --ledger hospital.ledger --out february",
 )
 
 
@@ -37,6 +38,7 @@ def recode(
     reading: Reading,
     writing: WritingOptions,
     engines: EngineOptions,
+    series: SeriesOptions,
     json: Json = False,
 ) -> None:
     """Publish later rows with the recoding of an earlier release.
@@ -50,19 +52,27 @@ def recode(
     from sfumato.release.recoding_rules import Recoding
 
     writing.refuse_early(out)
-    recoding, resources = Recoding.read(rules), engines.resources()
+    recoding, resources, ledger = Recoding.read(rules), engines.resources(), series.opened()
     found: RecodedRows | LargeRecodedRows
     if resources.chosen(file, recoding.recipe.schema.attributes) == "memory":
         data = reading.read(file, recoding.recipe.reading)
         with progress("Recoding"):
-            found = publish(data, recoding, engine="memory")
+            found = publish(data, recoding, engine="memory", ledger=ledger)
         with progress("Writing") as tell:
             writing.write(found, out, tell)
     else:
         options, report = reading.options_for(file, recoding.recipe.reading), not writing.no_report
         with progress("Recoding") as tell:
             found = recode_in(
-                resources, file, recoding, out, reading=options, replace=writing.replace, report=report, progress=tell
+                resources,
+                file,
+                recoding,
+                out,
+                reading=options,
+                replace=writing.replace,
+                report=report,
+                progress=tell,
+                ledger=ledger,
             )
     if json:
         print_json(_facts(found, out))
@@ -81,6 +91,7 @@ def _lines(found: RecodedRows | LargeRecodedRows, out: Path) -> Iterator[str]:
     yield ""
     if found.left_out:
         yield f"Columns without a role, not published: {printable(', '.join(found.left_out))}"
+    yield from series_lines(found)
     yield from place_lines(out)
 
 
@@ -93,6 +104,7 @@ def _facts(found: RecodedRows | LargeRecodedRows, out: Path) -> dict[str, object
         "left_out": list(found.left_out),
         "audit": found.audit.to_dict(),
         "measures": dict(found.measures),
+        **series_facts(found),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
         "report": report_in(out),

@@ -8,13 +8,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from sfumato.exceptions import WriteError
 from sfumato.judging.evidence import Evidence
 from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
-from sfumato.ledger.contents import told_by
+from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
 from sfumato.ledger.key import PUBLISHED
-from sfumato.ledger.memory import Ints
+from sfumato.ledger.memory import STRANGER, Ints
 from sfumato.ledger.recording import folder_digest, pend, settle, writing
 from sfumato.ledger.store import WHAT, Rows
 from sfumato.ledger.version import TableVersion
@@ -26,6 +28,21 @@ class Draft:
 
     files: LedgerFiles
     version: TableVersion
+
+    def figures(self, at: Ints) -> dict[str, int]:
+        """Count the persons of a release: those whom earlier releases published, new ones, and those who wait.
+
+        `at` has the row of the version for every published row.
+        """
+        published = np.zeros(len(self.version.numbers), dtype=np.bool_)
+        published[at[at != NOBODY]] = True
+        old = self.version.numbers != STRANGER
+        return {
+            "number": self.version.memory.releases + 1,
+            "published_before": int((published & old).sum()),
+            "published_first": int((published & ~old).sum()),
+            "waiting": int((~published & ~old).sum()),
+        }
 
     @contextmanager
     def recorded(
