@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import stat
@@ -39,17 +38,21 @@ def refused(kind, match, call, *given, **named):
         call(*given, **named)
 
 
+def names(folder):
+    return sorted(each.name for each in Path(folder).iterdir())
+
+
 def changed(table, name, cells):
     return table.set_column(table.column_names.index(name), name, pa.array(cells))
 
 
 def test_only_its_owner_may_read_the_files(ledger):
     for name in ("hospital.ledger", "hospital.ledger.key", "hospital.ledger.head"):
-        assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
-    os.chmod("hospital.ledger.key", 0o644)
+        assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+    Path("hospital.ledger.key").chmod(0o644)
     refused(ReadError, r"Others may read the key file .*; take that away by chmod 600\.", sf.Ledger, ledger.path)
-    os.chmod("hospital.ledger.key", 0o600)
-    os.chmod("hospital.ledger", 0o640)
+    Path("hospital.ledger.key").chmod(0o600)
+    Path("hospital.ledger").chmod(0o640)
     refused(ReadError, "Others may read the ledger file", sf.Ledger, ledger.path)
 
 
@@ -234,7 +237,7 @@ def test_a_masked_sensitive_attribute_is_refused(ledger):
     step = sf.masking.Pram(columns=["disease"], keep=0.1)
     release = sf.anonymize(quarter(0, 40), SCHEMA, MODELS, masking=[step], ledger=ledger)
     refused(SchemaError, "Cells of 'disease' are published masked or suppressed", release.write, "q1", report=False)
-    assert not os.path.exists("q1")
+    assert not Path("q1").exists()
 
 
 def test_a_release_is_refused_if_the_ledger_has_moved_on(ledger):
@@ -242,7 +245,7 @@ def test_a_release_is_refused_if_the_ledger_has_moved_on(ledger):
     first.write("q1", report=False)
     refused(WriteError, "has new entries since this release was made", second.write, "q2", report=False)
     refused(WriteError, "make it again", first.write, "q3", report=False)
-    assert sorted(os.listdir()) == ["hospital.ledger", "hospital.ledger.head", "hospital.ledger.key", "q1"]
+    assert names(".") == ["hospital.ledger", "hospital.ledger.head", "hospital.ledger.key", "q1"]
 
 
 def test_a_recipe_of_a_series_is_not_run_without_its_ledger(two_quarters, tmp_path):
@@ -296,13 +299,15 @@ def test_an_attribute_that_is_not_followed_is_refused(two_quarters, tmp_path):
     refused(InvalidParameterError, "does not follow 'disease'; write a release first", empty.history, "disease")
 
 
+@pytest.mark.usefixtures("ledger")
 @pytest.mark.parametrize("path", ["public/a.ledger", "q1/Public/x/a.ledger"])
-def test_nothing_confidential_is_put_into_public_folders(ledger, path):
+def test_nothing_confidential_is_put_into_public_folders(path):
     refused(WriteError, "is in a folder named public", sf.Ledger.create, path)
     refused(WriteError, "key of a series is confidential", sf.Ledger.create, "a.ledger", key=path)
 
 
-def test_files_that_are_there_or_cannot_be_made_are_refused(ledger):
+@pytest.mark.usefixtures("ledger")
+def test_files_that_are_there_or_cannot_be_made_are_refused():
     refused(WriteError, "hospital.ledger already exists", sf.Ledger.create, "hospital.ledger")
     refused(WriteError, "There is no folder", sf.Ledger.create, "nowhere/a.ledger")
     Path("lone.key").touch()
@@ -323,11 +328,12 @@ def test_files_that_are_there_or_cannot_be_made_are_refused(ledger):
     )
 
 
-def test_a_key_can_be_kept_elsewhere(ledger):
-    os.mkdir("keys")
+@pytest.mark.usefixtures("ledger")
+def test_a_key_can_be_kept_elsewhere():
+    Path("keys").mkdir()
     other = sf.Ledger.create("other.ledger", key="keys/other.key")
     released(other, quarter(0, 12)).write("r1", report=False)
-    assert sorted(os.listdir("keys")) == ["other.head", "other.key"]
+    assert names("keys") == ["other.head", "other.key"]
     assert len(sf.Ledger("other.ledger", key="keys/other.key").releases()) == 1
     refused(ReadError, "is not the key of the ledger", sf.Ledger, "other.ledger", key="hospital.ledger.key")
     refused(ReadError, "There is no key file", sf.Ledger, "other.ledger")
@@ -341,7 +347,7 @@ def test_a_file_that_is_no_key_is_refused(ledger, content):
 
 def test_an_old_copy_of_the_ledger_is_refused(ledger):
     released(ledger, quarter(0, 12)).write("q1", report=False)
-    for name in os.listdir():
+    for name in names("."):
         if name.startswith("hospital"):
             shutil.copy2(name, f"old-{name}")
     released(ledger, quarter(3, 15)).write("q2", report=False)
@@ -355,7 +361,7 @@ def test_an_old_copy_of_the_ledger_is_refused(ledger):
     refused(ReadError, "is older than", released, ledger, quarter(3, 15))
     shutil.copy2("old-hospital.ledger.head", "hospital.ledger.head")
     refused(ReadError, r"is older than the release in q2 says", sf.Ledger, "hospital.ledger")
-    os.mkdir("elsewhere")
+    Path("elsewhere").mkdir()
     shutil.move("q2", "elsewhere/q2")
     restored = sf.Ledger("hospital.ledger")
     refused(ReadError, "is older than the release in elsewhere/q2", restored.verify, ["elsewhere/q2"])
@@ -365,7 +371,7 @@ def test_an_old_copy_of_the_ledger_is_refused(ledger):
 
 
 def test_a_lost_head_is_told_and_written_anew_by_repair_alone(two_quarters):
-    os.remove("hospital.ledger.head")
+    Path("hospital.ledger.head").unlink()
     refused(ReadError, "There is no head file hospital.ledger.head", sf.Ledger, "hospital.ledger")
     assert "was written anew" in sf.Ledger.repair("hospital.ledger")
     assert len(sf.Ledger("hospital.ledger").releases()) == 2
@@ -387,8 +393,9 @@ TAMPERINGS = [
 ]
 
 
+@pytest.mark.usefixtures("two_quarters")
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_what_was_changed_or_taken_out_is_told(two_quarters, tampering):
+def test_what_was_changed_or_taken_out_is_told(tampering):
     store = sqlite3.connect("hospital.ledger")
     with store:
         store.execute(tampering)
@@ -430,15 +437,16 @@ def test_rows_that_refer_to_no_release_cannot_be_added(two_quarters):
 
 def test_verifying_tells_of_folders_that_moved_and_refuses_those_that_were_changed(two_quarters):
     assert two_quarters.verify(["q1"]) == ()
-    os.rename("q1", "archive")
+    Path("q1").rename("archive")
     assert two_quarters.verify(["archive"]) == ("Release 1 is not in q1 any more, so its files could not be checked.",)
-    with open("q2/public/table.csv", "a") as file:
+    with Path("q2/public/table.csv").open("a") as file:
         file.write("x")
     refused(ReadError, "public/ of release 2 in q2 was changed after it was written", two_quarters.verify)
 
 
-def test_ledger_and_releases_can_be_moved_together(two_quarters, tmp_path, monkeypatch):
-    os.mkdir("new")
+@pytest.mark.usefixtures("two_quarters")
+def test_ledger_and_releases_can_be_moved_together(tmp_path, monkeypatch):
+    Path("new").mkdir()
     for name in ("hospital.ledger", "hospital.ledger.key", "hospital.ledger.head", "q1", "q2"):
         shutil.move(name, "new")
     monkeypatch.chdir(tmp_path / "new")

@@ -187,7 +187,7 @@ def test_a_folder_that_was_changed_before_it_was_recorded_must_be_looked_at(tmp_
     path = pending(tmp_path)
     (tmp_path / "q1" / "public" / "table.csv").write_text("changed")
     for use in (sf.Ledger, sf.Ledger.repair):
-        with pytest.raises(ReadError, match="was changed while it was recorded .*; move it away and repair that"):
+        with pytest.raises(ReadError, match=r"was changed while it was recorded .*; move it away and repair that"):
             use(path)
     (tmp_path / "q1").rename(tmp_path / "away")
     assert "taken back" in sf.Ledger.repair(path)
