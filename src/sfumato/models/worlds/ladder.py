@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.groups import Counts
+from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
 from sfumato.models.worlds.counting import STATES, Counted, count_worlds
@@ -67,16 +67,12 @@ def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = STA
 
 def _only(system: System, units: Bools) -> System:
     """Keep the groups of some units, which make whole components."""
-    from dataclasses import replace
-
     slots = np.where(units, system.slots, -1)
     kept = np.zeros(system.groups, dtype=np.bool_)
     kept[slots[slots >= 0]] = True
     histogram = system.histogram
     some = kept[histogram.rows]
     offsets = np.append(0, np.cumsum(some))[histogram.offsets]
-    from sfumato.core.groups import Histogram
-
     cut = Histogram(offsets, histogram.codes[some], histogram.counts[some], histogram.width, histogram.missing)
     return replace(system, slots=slots, histogram=cut)
 
@@ -90,7 +86,7 @@ def _even_units(system: System, masks: Masks, units: Bools) -> Bools:
     least = histogram.reduce(np.minimum, histogram.counts)
     first = np.zeros(int(max(of_unit.max(initial=0), of_group.max(initial=0))) + 1, dtype=np.int64)
     first[of_group[filled]] = np.flatnonzero(filled)
-    like = (most == least) & (masks == masks[first[of_group]]).all(axis=1)
+    like = (most == least) & (masks[:-1] == masks[first[of_group]]).all(axis=1)
     odd = np.zeros(len(first), dtype=np.bool_)
     odd[of_group[filled & ~like]] = True
     return units & ~odd[of_unit]

@@ -16,8 +16,8 @@ WORTH_WAITING = 100_000
 
 def intersection(system: System, masks: Masks | None = None) -> Masks:
     """Keep for every unit the values that all her groups show; who is in no group may have any."""
-    shown = np.concatenate([system.masks(), np.full((1, -(-system.histogram.width // BLOCK)), ~np.uint64(0))])
-    found = np.full((len(system.weight), shown.shape[1]), ~np.uint64(0)) if masks is None else masks.copy()
+    shown = system.masks()
+    found = np.full((len(system.weight), system.blocks), ~np.uint64(0)) if masks is None else masks.copy()
     for row in system.slots:
         found &= shown[row]
     nothing = system.grouped & ~found.any(axis=1)

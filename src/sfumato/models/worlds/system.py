@@ -85,8 +85,13 @@ class System:
         return group[order], unit[order]
 
     def masks(self) -> Masks:
-        """Return the values that every group shows, one bit per value."""
-        return value_bits(self.histogram)
+        """Return the values that every group shows, one bit per value; a last row for no group has all of them."""
+        return np.concatenate([value_bits(self.histogram), np.full((1, self.blocks), ~np.uint64(0))])
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of bits the values take."""
+        return -(-self.histogram.width // BLOCK)
 
     def component_of(self, units: npt.NDArray[np.bool_]) -> tuple[Counts, Counts]:
         """Number the components of groups that share some units; return that of every unit and of every group."""
