@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from sfumato.models.worlds.component import Component
 
-STATES = 1_000_000  # of all components of a series together
+STATES = 1_000_000  # of one component
+ALL_STATES = 3_000_000  # of all components of a series together
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,6 @@ def count_worlds(component: Component, most: int = STATES) -> Counted | None:
     The capacities of a state are fields of one whole number, each with a guard bit above it that tells when a choice
     took too much.
     """
-    if sum(component.weights) > most:
-        return None
-    counted = _counted(component, most)
-    return counted
-
-
-@lru_cache(maxsize=4096)
-def _counted(component: Component, most: int) -> Counted | None:
     steps = _order(component)
     layout = _Layout.of(component, steps)
     forward = [{layout.begin: 1}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +11,15 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
-from sfumato.models.worlds.counting import STATES, Counted, count_worlds
+from sfumato.models.worlds.counting import ALL_STATES, STATES, Counted, count_worlds
 from sfumato.models.worlds.differencing import difference
+from sfumato.models.worlds.known import Known
 from sfumato.models.worlds.propagating import intersection, propagation
 from sfumato.models.worlds.searching import possible_options
-from sfumato.models.worlds.system import Masks, NoWorldError, System, how_many, only_value, values_of
+from sfumato.models.worlds.system import Masks, NoWorldError, System, has_value, how_many, only_value, values_of
 
 EXACT_UP_TO = 2_000
+DENSE = 4_000_000  # numbers at once
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -40,15 +43,71 @@ class Ladder:
     alone: Counts
     shares: dict[int, dict[int, float]] = field(repr=False)
 
+    def known(self) -> Known:
+        """Return what is known of every person."""
+        unit, told = self.system.unit, self.system.grouped
+        candidates = np.where(told, how_many(self.masks), 0)
+        top = np.where(told, self.top, np.nan)
+        return Known(candidates[unit], top[unit], self.exact[unit], self.sure[unit])
 
-def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = STATES) -> Ladder:
+    def chance_of(self, codes: Counts) -> Floats:
+        """Return the probability of one value for every person; not a number where probabilities are not sure."""
+        unit = self.system.unit
+        masks = self.masks[unit]
+        found = np.where(has_value(masks, codes), 1.0 / np.maximum(how_many(masks), 1), 0.0)
+        group = self.alone[unit]
+        single = group >= 0
+        histogram = self.left.histogram
+        amount = histogram.counts_of(group[single], np.maximum(codes[single], 0))
+        found[single] = np.where(codes[single] >= 0, amount, 0) / histogram.sizes[group[single]]
+        for person in np.flatnonzero(np.isin(unit, list(self.shares))).tolist():
+            found[person] = self.shares[unit[person]].get(int(codes[person]), 0.0)
+        return np.where(self.sure[unit] & self.system.grouped[unit], found, np.nan)
+
+    def product_form(self) -> Floats:
+        """Estimate everybody's exposure by the product of her groups' counts; an estimate, and never a verdict.
+
+        It is right if her companions differ from release to release and are in no other group, and far off if one group
+        is published twice.
+        """
+        system, unit = self.system, self.system.unit
+        found = np.full(len(system.weight), np.nan)
+        dense = max(1, DENSE // max(1, system.histogram.width))
+        for begin in range(0, len(found), dense):
+            some = np.arange(begin, min(begin + dense, len(found)))
+            amount = np.ones((len(some), system.histogram.width))
+            for row in system.slots[:, some]:
+                inside = np.flatnonzero(row >= 0)
+                part = system.histogram.take(row[inside])
+                counts = np.zeros((len(inside), system.histogram.width))
+                counts[part.rows, part.codes] = part.counts / part.sizes[part.rows]
+                amount[inside] *= counts
+            total = amount.sum(axis=1)
+            best = amount.max(axis=1) / np.where(total > 0, total, 1.0)
+            found[some] = np.where(system.grouped[some] & (total > 0), best, np.nan)
+        return found[unit]
+
+
+def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Ladder:
     """Find everybody's candidates and probabilities over a series.
 
     Components in which all groups show the same values, each equally often, are exact at once: exchanging values turns
     worlds into worlds. All others go through intersection, difference and propagation; of what is left, components
     with at most `exact_up_to` pairs of a unit and a value are solved exactly, the smallest first, until `states` are
-    used up for counting.
+    used up for counting. What was found with the usual limits is kept as long as the history is.
     """
+    usual = exact_up_to == EXACT_UP_TO and states == ALL_STATES
+    if not usual:
+        return _climbed(history, exact_up_to, states)
+    if history not in _CLIMBED:
+        _CLIMBED[history] = _climbed(history, exact_up_to, states)
+    return _CLIMBED[history]
+
+
+_CLIMBED: WeakKeyDictionary[History, Ladder] = WeakKeyDictionary()
+
+
+def _climbed(history: History, exact_up_to: int, states: int) -> Ladder:
     system = System.of(history)
     even = _even_units(system, system.masks(), system.grouped)
     masks = intersection(system)
@@ -151,15 +210,20 @@ class _Climb:
         order = np.argsort(of_unit, kind="stable")
         parts = np.split(units[order], np.flatnonzero(np.diff(of_unit[order])) + 1)
         pairs = how_many(self.masks)
+        counted_before: dict[Component, Counted] = {}
         for part in sorted(parts, key=lambda each: int(pairs[each].sum())):
             made = _Made.of(self.left, self.masks, part)
             if made.component.pairs > exact_up_to:
                 continue
-            counted = count_worlds(made.component, states) if states > 0 else None
+            most = min(states, STATES)
+            counted = counted_before.get(made.component)
+            if counted is None and most > 0:
+                counted = count_worlds(made.component, most)
+                states -= most if counted is None else counted.states
             if counted is None:
                 self._search(made)
             else:
-                states -= counted.states
+                counted_before[made.component] = counted
                 self._note(made, counted)
 
     def _note(self, made: _Made, counted: Counted) -> None:
