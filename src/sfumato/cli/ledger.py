@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.options import Json, LedgerKey, examples, family
-from sfumato.cli.printing import aligned, print_json
+from sfumato.cli.printing import aligned, print_json, printable
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.exceptions import ReadError
 
 if TYPE_CHECKING:
+    from sfumato.judging.series.exposed import ExposureOverSeries
     from sfumato.ledger.ledger import Ledger, RecordedRelease
 
 EXAMPLES = examples(
@@ -27,6 +28,8 @@ FORGETTING = (
     "her signature is not kept, and what the releases tell about her together is no longer limited. Copies of the "
     "ledger still know her."
 )
+
+EXPOSURE_HEAD = ("releases", "persons", "maximum", "mean", "certain", "pairs known to be equal")
 
 LedgerFile = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger.", show_default=False)]
 
@@ -88,6 +91,44 @@ def verify(
     typer.echo(f"All {len(ledger.releases()):,} releases are as they were recorded.")
 
 
+@app.command(
+    epilog=examples("sfumato ledger exposure hospital.ledger", "sfumato ledger exposure hospital.ledger --limit 0.34")
+)
+def exposure(
+    *,
+    file: LedgerFile,
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The attribute; by default all that are followed.")
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Fail unless nobody's exposure is shown to be above this.")
+    ] = None,
+    key: LedgerKey = None,
+    json: Json = False,
+) -> None:
+    """Tell how sure somebody can be of a person's value who holds all releases, after each of them.
+
+    Exit codes: 0 done, and within the limit if one is given; 1 above it, or not shown to be within; 2 bad request.
+    """
+    from sfumato.exceptions import InvalidParameterError
+
+    if limit is not None and not 0 < limit <= 1:
+        raise InvalidParameterError("--limit must be a share in (0, 1].")
+    ledger = _opened(file, key)
+    asked = ledger.attributes if sensitive is None else (sensitive,)
+    found = {name: _exposed(ledger, name) for name in asked}
+    if not found:
+        raise InvalidParameterError(f"The ledger {file} has no releases yet; write one first.")
+    if json:
+        print_json({name: [each.to_dict() for each in over] for name, over in found.items()})
+    for name, over in found.items():
+        if not json:
+            typer.echo(f"Exposure of {printable(name)} to somebody who holds all releases up to each")
+            typer.echo(aligned([EXPOSURE_HEAD, *(_exposure_row(each) for each in over)], indent=2))
+    if limit is not None and not all(over[-1].exact and over[-1].max() <= limit for over in found.values()):
+        raise refuse(f"The series does not show that everybody's exposure is at most {limit:g}.", DOES_NOT_HOLD)
+
+
 @app.command(epilog=examples("sfumato ledger repair hospital.ledger"))
 def repair(*, file: LedgerFile, key: LedgerKey = None) -> None:
     """Finish or undo what a killed run left; whoever opens the ledger next does so, too.
@@ -126,6 +167,20 @@ def _opened(file: Path, key: Path | None) -> Ledger:
     from sfumato.ledger.ledger import Ledger
 
     return Ledger(file, key=key)
+
+
+def _exposed(ledger: Ledger, name: str) -> list[ExposureOverSeries]:
+    """Return the exposure over the first release, the first two, and so on."""
+    from sfumato.judging.series.exposed import expose_history
+
+    history = ledger.history(name)
+    return [expose_history(history.until(count)) for count in range(1, len(history.releases) + 1)]
+
+
+def _exposure_row(exposed: ExposureOverSeries) -> tuple[str, ...]:
+    least = "" if exposed.exact else "at least "
+    shares = (f"{least}{share:.4g}" for share in (exposed.max(), exposed.mean()))
+    return (str(exposed.releases), f"{exposed.persons:,}", *shares, f"{exposed.decided:,}", f"{exposed.equal_pairs:,}")
 
 
 def _facts(release: RecordedRelease) -> dict[str, Any]:

@@ -178,7 +178,13 @@ class Ledger:
                 width=len(values),
             )
             releases.append(GroupedRelease(members, histogram, fake))
-        return History(attribute, persons, tuple(releases))
+        return History(
+            attribute,
+            persons,
+            tuple(releases),
+            transient=not next(iter(rows.values()))[1],
+            values=tuple(text for text in values[:-1] if text is not None),
+        )
 
     def _read(
         self, store: sqlite3.Connection, chain: Chain, attribute: str

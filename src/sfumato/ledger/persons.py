@@ -10,11 +10,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sfumato.exceptions import SchemaError
+from sfumato.core.persons import person_keys
 from sfumato.ledger.key import Key
-from sfumato.table.values import texts
 
 TOKEN = 16  # bytes of a person's hash that are kept; the rest hides her values
 Pads = npt.NDArray[np.uint64]
@@ -44,16 +42,9 @@ def hashed_persons(table: pa.Table, identifiers: Sequence[str], key: Key, attrib
 
     Rows without an identifier are refused, and persons with two rows.
     """
-    messages = _messages(table, identifiers)
-    digests = key.digests(messages)
+    digests = key.digests(list(person_keys(table, identifiers).cast(pa.binary()).to_pylist()))
     joined = np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 4)
     tokens = tokens_of(joined[:, : TOKEN // 8].tobytes())
-    repeated = len(tokens) - len(tokens.unique())
-    if repeated:
-        raise SchemaError(
-            f"{repeated:,} of {len(tokens):,} rows are about a person who has a row already, by "
-            f"{_listed(identifiers)}; a release of a series has one row per person."
-        )
     pads = [joined[:, TOKEN // 8 + place].copy() for place in range(PADS)]
     for number in range(-(-max(0, attributes - PADS) // MORE)):
         more = key.digests([b"pads %d " % number + digest for digest in digests])
@@ -86,21 +77,3 @@ def token_bytes(tokens: Tokens) -> bytes:
 def random_token() -> bytes:
     """Draw a token that belongs to nobody."""
     return secrets.token_bytes(TOKEN)
-
-
-def _messages(table: pa.Table, identifiers: Sequence[str]) -> list[bytes]:
-    parts: list[pa.Array] = []
-    for name in identifiers:
-        written = pc.utf8_normalize(texts(table[name]), form="NFC")
-        blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(written), ""), fill_value=True)
-        if pc.any(blank).as_py():
-            raise SchemaError(
-                f"{pc.sum(blank).as_py():,} rows have no identifier in column {name!r}; a person without one cannot be "
-                "recognized in the next release, so fill it or drop these rows."
-            )
-        parts += [pc.binary_length(written).cast(pa.string()), written]
-    return list(pc.binary_join_element_wise(*parts, ":").cast(pa.binary()).to_pylist())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
