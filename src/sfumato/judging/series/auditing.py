@@ -78,7 +78,7 @@ class SeriesAudit:
     @property
     def holds(self) -> bool:
         """Whether every promise that was asked for is shown to hold over the series."""
-        return all(verdict.holds for verdict in self.verdicts) and not self.unplaced
+        return all(verdict.holds for verdict in self.verdicts)
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Return the level that the series reaches for a model, for one sensitive attribute if there are several."""
@@ -122,7 +122,10 @@ class SeriesAudit:
 
     def lines(self) -> list[str]:
         """Say in lines of text what was found."""
-        rows = [HEAD, *(_row(verdict) for verdict in (self.verdicts or self.levels))]
+        rows = [HEAD, *(_row(verdict) for verdict in self.verdicts)]
+        if not self.verdicts:
+            reached = [(f"{each.model.name} of {each.model.attributes[0]!r}", *_row(each)[1:2]) for each in self.levels]
+            rows = [("reaches", "level", "", ""), *((*row, "", "") for row in reached)]
         widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
         head = f"Series: {'holds' if self.holds else 'DOES NOT HOLD'}" if self.verdicts else "Series"
         found = [f"{head}, {self.releases:,} releases, {self.persons:,} persons"]

@@ -44,9 +44,13 @@ def place(evidence: Evidence) -> Placed:
         [table.grouped.labels, *numbers, *(each.shown for each in kept)],
         [len(table.grouped), *(int(each.max(initial=0)) + 1 for each in numbers), *(each.width for each in kept)],
     )
-    own = [(column.codes, len(column.domain) + 1) for column in coded.quasi]
-    own += [(each.original, each.width) for each in alike.values()]
-    into = group_columns([np.zeros(coded.rows, dtype=np.int64), *(each[0] for each in own)], [1, *(each[1] for each in own)])
+    own: list[tuple[npt.NDArray[np.integer], int]] = [
+        *((column.codes, len(column.domain) + 1) for column in coded.quasi),
+        *((each.original, each.width) for each in alike.values()),
+    ]
+    into = group_columns(
+        [np.zeros(coded.rows, dtype=np.int64), *(each[0] for each in own)], [1, *(each[1] for each in own)]
+    )
     places, sources = first_rows(out), first_rows(into)
     here, there = _pairs(evidence, places, sources, nobody=bool(buckets))
     for name, each in alike.items():
@@ -78,7 +82,7 @@ def _pairs(evidence: Evidence, places: Ints, sources: Ints, *, nobody: bool) -> 
     return first[1][second[0]], second[1]
 
 
-def _expand(keys: Ints, held: Ints, places: Ints) -> tuple[Ints, Ints]:
+def _expand(keys: npt.NDArray[np.integer], held: npt.NDArray[np.integer], places: Ints) -> tuple[Ints, Ints]:
     """Join keys with sorted ones: the index of the key and the place of the other, for all pairs."""
     begin, end = np.searchsorted(held, keys, side="left"), np.searchsorted(held, keys, side="right")
     many = end - begin
@@ -121,7 +125,7 @@ def _covering(evidence: Evidence, points: Ints, *, nobody: bool) -> tuple[Ints, 
 
 
 def _own_buckets(buckets: Ints) -> Ints:
-    """Number buckets, with one of its own for every cell that stands in none."""
+    """Return the buckets, with one of its own for every cell that stands in none."""
     return np.where(buckets >= 0, buckets, buckets.max(initial=0) + 1 + np.arange(len(buckets)))
 
 
@@ -132,7 +136,7 @@ def _in_bucket(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> npt.NDArra
 
 
 def _cells_of(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> tuple[Ints, Ints]:
-    """Number the values that buckets show: that of every pair, and how often each is shown."""
+    """Return a number for the values that buckets show: that of every pair, and how often each is shown."""
     bucket = _own_buckets(buckets)
     held, counts = np.unique(bucket * kept.width + kept.shown, return_counts=True)
     return np.searchsorted(held, bucket[rows] * kept.width + codes), counts

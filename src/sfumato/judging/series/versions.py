@@ -103,7 +103,7 @@ class Versions:
     @classmethod
     def of(cls, releases: Sequence[Any], schema: Schema | None) -> Versions:
         """Take releases as they are, or pairs of a published and an original table with a schema."""
-        if isinstance(releases, str | bytes) or not isinstance(releases, Sequence) or not releases:
+        if not isinstance(releases, list | tuple) or not releases:
             raise InvalidParameterError("A series is a list of releases, or of pairs (published, original).")
         made = []
         for number, each in enumerate(releases, start=1):
@@ -175,7 +175,7 @@ class Versions:
         return GroupedRelease(members, histogram, nobody)
 
     def _hidden_cells(self, version: Version, attribute: str, group: Ints) -> npt.NDArray[np.bool_]:
-        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them anyway, and they are coarser."""
+        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser."""
         if attribute in self.schema.sensitive:
             return np.ones(len(group), dtype=np.bool_)
         buckets = bucket_numbers(version.evidence.published, attribute)

@@ -20,6 +20,7 @@ from sfumato.models.worlds.system import Masks, NoWorldError, System, has_value,
 
 EXACT_UP_TO = 2_000
 DENSE = 4_000_000  # numbers at once
+SEARCHED = 40_000  # pairs of all components that are searched by integer programs
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -211,6 +212,7 @@ class _Climb:
         parts = np.split(units[order], np.flatnonzero(np.diff(of_unit[order])) + 1)
         pairs = how_many(self.masks)
         counted_before: dict[Component, Counted] = {}
+        searched = 0
         for part in sorted(parts, key=lambda each: int(pairs[each].sum())):
             made = _Made.of(self.left, self.masks, part)
             if made.component.pairs > exact_up_to:
@@ -221,7 +223,9 @@ class _Climb:
                 counted = count_worlds(made.component, most)
                 states -= most if counted is None else counted.states
             if counted is None:
-                self._search(made)
+                searched += made.component.pairs
+                if searched <= SEARCHED:
+                    self._search(made)
             else:
                 counted_before[made.component] = counted
                 self._note(made, counted)
@@ -263,7 +267,15 @@ class _Climb:
         for unit, shares in self.shares.items():
             top[unit] = max(shares.values())
         return Ladder(
-            self.system, self.left, self.masks, self.exact, self.sure, top, self.even | self.known, self.alone, self.shares
+            self.system,
+            self.left,
+            self.masks,
+            self.exact,
+            self.sure,
+            top,
+            self.even | self.known,
+            self.alone,
+            self.shares,
         )
 
 
@@ -285,13 +297,11 @@ class _Made:
             alike.setdefault((groups, tuple(values_of(masks[unit]))), []).append(unit)
         places: dict[tuple[int, int], int] = {}
         options = tuple(
-            tuple(
-                tuple(places.setdefault((group, value), len(places)) for group in groups) for value in values
-            )
+            tuple(tuple(places.setdefault((group, value), len(places)) for group in groups) for value in values)
             for groups, values in alike
         )
-        groups, codes = (np.array([each[part] for each in places]) for part in (0, 1))
-        capacities = tuple(left.histogram.counts_of(groups, codes).tolist())
+        cells = np.array(list(places), dtype=np.int64).reshape(-1, 2)
+        capacities = tuple(left.histogram.counts_of(cells[:, 0], cells[:, 1]).tolist())
         weights = tuple(int(left.weight[units].sum()) for units in alike.values())
         component = Component(weights, options, capacities)
-        return cls(component, list(alike.values()), [list(values) for _, values in alike], len(np.unique(groups)))
+        return cls(component, list(alike.values()), [list(values) for _, values in alike], len(np.unique(cells[:, 0])))
