@@ -12,7 +12,7 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import audit_evidence, check_models
 from sfumato.judging.audit.verdict import plain
 from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
-from sfumato.judging.series.versions import Versions
+from sfumato.judging.series.versions import Element, Versions
 from sfumato.models.base import PrivacyModel
 from sfumato.models.m_invariance import MInvariance
 from sfumato.models.series_exposure import SeriesExposure
@@ -152,7 +152,7 @@ class SeriesAudit:
 
 
 def audit_series(
-    releases: Sequence[Any] | Mapping[str, History],
+    releases: Sequence[Element] | Mapping[str, History],
     schema: Schema | None = None,
     *,
     models: Sequence[PrivacyModel] | None = None,
@@ -229,7 +229,7 @@ def audit_histories(
     )
 
 
-def _promised(releases: Sequence[Any]) -> list[PrivacyModel]:
+def _promised(releases: Sequence[Element]) -> list[PrivacyModel]:
     """Collect the models that releases were made with, each once."""
     found = [model for each in releases for model in getattr(getattr(each, "recipe", None), "models", ())]
     return [model for at, model in enumerate(found) if model not in found[:at]]

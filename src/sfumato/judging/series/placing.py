@@ -19,14 +19,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedRows:
     """The original row of every published row, -1 where it belongs to nobody; how many rows fit several groups."""
 
     rows: Ints
     several: int
 
 
-def place(evidence: Evidence) -> Placed:
+def place(evidence: Evidence) -> PlacedRows:
     """Give every original row a published row of the only group that covers it and shows its sensitive values.
 
     Where buckets number sensitive values, rows that are `*` in all quasi-identifiers belong to nobody. A row that fits
@@ -142,7 +142,7 @@ def _cells_of(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> tuple[Ints,
     return np.searchsorted(held, bucket[rows] * kept.width + codes), counts
 
 
-def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]) -> Placed:
+def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]) -> PlacedRows:
     """Place the rows that fit one combination only; where that is full, nobody else is in it.
 
     `cells` number for every pair what else has room for so many only: the values that a bucket shows.
@@ -166,7 +166,7 @@ def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequen
     fitting = np.zeros(len(into), dtype=np.bool_)
     fitting[there] = True
     fitting[there[sole]] = False
-    return Placed(rows, int(into.counts[fitting].sum()))
+    return PlacedRows(rows, int(into.counts[fitting].sum()))
 
 
 def _dealt(grouped: Grouped, wanted: Ints) -> Ints:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
-from sfumato.models.worlds.counting import ALL_STATES, STATES, Counted, count_worlds
+from sfumato.models.worlds.counting import ALL_STATES, STATES, CountedWorlds, count_worlds
 from sfumato.models.worlds.differencing import difference
 from sfumato.models.worlds.known import Known
 from sfumato.models.worlds.propagating import intersection, propagation
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Climbed:
     """What is known of every unit: candidates as bits, whether these are exact, and where probabilities are exact, too.
 
     `top` is the probability of her likeliest value or, where that is not `sure`, a lower bound of it. `even` units have
@@ -89,7 +89,7 @@ class Ladder:
         return found[unit]
 
 
-def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Ladder:
+def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Climbed:
     """Find everybody's candidates and probabilities over a series.
 
     Components in which all groups show the same values, each equally often, are exact at once: exchanging values turns
@@ -105,10 +105,10 @@ def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL
     return _CLIMBED[history]
 
 
-_CLIMBED: WeakKeyDictionary[History, Ladder] = WeakKeyDictionary()
+_CLIMBED: WeakKeyDictionary[History, Climbed] = WeakKeyDictionary()
 
 
-def _climbed(history: History, exact_up_to: int, states: int) -> Ladder:
+def _climbed(history: History, exact_up_to: int, states: int) -> Climbed:
     system = System.of(history)
     even = _even_units(system, system.masks(), system.grouped)
     masks = intersection(system)
@@ -211,7 +211,7 @@ class _Climb:
         order = np.argsort(of_unit, kind="stable")
         parts = np.split(units[order], np.flatnonzero(np.diff(of_unit[order])) + 1)
         pairs = how_many(self.masks)
-        counted_before: dict[Component, Counted] = {}
+        counted_before: dict[Component, CountedWorlds] = {}
         searched = 0
         for part in sorted(parts, key=lambda each: int(pairs[each].sum())):
             made = _Made.of(self.left, self.masks, part)
@@ -230,7 +230,7 @@ class _Climb:
                 counted_before[made.component] = counted
                 self._note(made, counted)
 
-    def _note(self, made: _Made, counted: Counted) -> None:
+    def _note(self, made: _Made, counted: CountedWorlds) -> None:
         """Note what counting found."""
         if not counted.worlds:
             raise NoWorldError(made.groups)
@@ -257,7 +257,7 @@ class _Climb:
         self.masks[units] = np.array([(bits >> (64 * block)) & (2**64 - 1) for block in range(blocks)], dtype=np.uint64)
         self.exact[units] = True
 
-    def finished(self) -> Ladder:
+    def finished(self) -> Climbed:
         """Return what was found, with the probability of everybody's likeliest value."""
         top = 1.0 / np.maximum(how_many(self.masks), 1)
         histogram = self.left.histogram
@@ -266,7 +266,7 @@ class _Climb:
         top[single] = likeliest[self.alone[single]]
         for unit, shares in self.shares.items():
             top[unit] = max(shares.values())
-        return Ladder(
+        return Climbed(
             self.system,
             self.left,
             self.masks,
