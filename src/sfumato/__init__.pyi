@@ -61,7 +61,6 @@ from .judging.audit.audit import Audit as Audit
 from .judging.audit.auditing import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
-from .judging.series.auditing import SeriesAudit as SeriesAudit
 from .judging.series.auditing import audit_series as audit_series
 from .judging.series.exposing import exposure_series as exposure_series
 from .ledger.ledger import Ledger as Ledger

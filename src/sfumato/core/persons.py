@@ -48,7 +48,7 @@ def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the 
 
 
 def numbered(versions: Sequence[pa.Array]) -> tuple[list[Ints], int]:
-    """Number the persons of several versions alike; return the number of every row, and how many persons there are."""
+    """Give the persons of several versions numbers; return the number of every row, and how many persons there are."""
     everybody = pa.chunked_array(list(versions), pa.string()).dictionary_encode().unify_dictionaries()
     codes = everybody.combine_chunks()
     indices = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)

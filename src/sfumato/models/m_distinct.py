@@ -46,7 +46,7 @@ class MDistinct(SeriesModel):
 
     References
     ----------
-    .. [1] After Li, Zhou, arXiv:0806.4703, 2008, whose own condition is on the sets of values that a change can lead to.
+    .. [1] After Li, Zhou, arXiv:0806.4703, 2008; their own condition is on sets of values that a change can lead to.
 
     Examples
     --------
@@ -80,14 +80,7 @@ class MDistinct(SeriesModel):
     def __post_init__(self) -> None:
         require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        fits = isinstance(self.stays, Mapping) and all(
-            isinstance(value, str)
-            and not isinstance(others, str)
-            and isinstance(others, Sequence)
-            and all(isinstance(other, str) for other in others)
-            for value, others in self.stays.items()
-        )
-        if not fits:
+        if not _fits(self.stays):
             raise InvalidParameterError(
                 "MDistinct.stays must be a mapping from values, as text, to lists of the values that they can become."
             )
@@ -110,7 +103,7 @@ class MDistinct(SeriesModel):
         return even_values(histogram.coarsened(self.classes(texts, histogram.width)))
 
     def classes(self, texts: Sequence[str], width: int) -> Ints:
-        """Number the classes of coded values: the components of what can become what."""
+        """Return the class of every coded value: the components of what can become what."""
         from scipy.sparse.csgraph import connected_components
 
         whole = connected_components(self.relation(texts, width), directed=False)[1][:width]
@@ -140,3 +133,11 @@ class MDistinct(SeriesModel):
             return found
         counted = judged(climb_paths(history, relation), 1 / self.m, linked)
         return OverSeries(counted.answer, found.level, counted.persons, counted.groups)
+
+
+def _fits(stays: object) -> bool:
+    """Return whether this maps texts to lists of texts."""
+    return isinstance(stays, Mapping) and all(
+        isinstance(value, str) and isinstance(others, list | tuple) and all(isinstance(each, str) for each in others)
+        for value, others in stays.items()
+    )

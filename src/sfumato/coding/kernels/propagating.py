@@ -43,7 +43,9 @@ def propagate(groups: Arrays, units: Arrays, cells: Arrays, masks: Array, confli
 
 
 @compiled
-def _narrow(mine: Array, weight: Array, codes: Array, counts: Array, masks: Array) -> tuple[Array, bool]:
+def _narrow(  # noqa: C901, PLR0912 - one loop over the members of a group
+    mine: Array, weight: Array, codes: Array, counts: Array, masks: Array
+) -> tuple[Array, bool]:
     """Remove from the masks of a group's members what the group excludes; say whose changed, and whether any fits."""
     changed = np.zeros(len(mine), dtype=np.bool_)
     left = counts.copy()
@@ -106,10 +108,7 @@ def _only(mask: Array) -> int:
 
 @compiled
 def _equal(one: Array, two: Array) -> bool:
-    for block in range(len(one)):
-        if one[block] != two[block]:
-            return False
-    return True
+    return not (one != two).any()
 
 
 @compiled
@@ -128,7 +127,7 @@ def _intersect(mask: Array, codes: Array, allowed: Array) -> bool:
 
 
 @compiled
-def _keep_possible(allowed: Array, supply: Array, demand: Array) -> bool:
+def _keep_possible(allowed: Array, supply: Array, demand: Array) -> bool:  # noqa: C901 - loops over one matrix
     """Keep the pairs of class and value that some assignment of all has; return whether there is one."""
     classes, values = allowed.shape
     flow = np.zeros((classes, values), dtype=np.int64)
@@ -201,8 +200,8 @@ def _move(
 
 
 @compiled
-def _components(allowed: Array, flow: Array) -> Array:
-    """Number the strongly connected components of the residual graph (Tarjan): classes first, then values."""
+def _components(allowed: Array, flow: Array) -> Array:  # noqa: C901 - the algorithm as it is written
+    """Find the strongly connected components of the residual graph (Tarjan): of classes first, then of values."""
     classes, values = allowed.shape
     nodes = classes + values
     label, low, number = np.full(nodes, -1), np.zeros(nodes, dtype=np.int64), np.full(nodes, -1)

@@ -12,7 +12,7 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import audit_evidence, check_models
 from sfumato.judging.audit.verdict import plain
 from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
-from sfumato.judging.series.versions import Versions
+from sfumato.judging.series.versions import Element, Versions
 from sfumato.models.base import PrivacyModel
 from sfumato.models.m_invariance import MInvariance
 from sfumato.models.series_exposure import SeriesExposure
@@ -78,7 +78,7 @@ class SeriesAudit:
     @property
     def holds(self) -> bool:
         """Whether every promise that was asked for is shown to hold over the series."""
-        return all(verdict.holds for verdict in self.verdicts) and not self.unplaced
+        return all(verdict.holds for verdict in self.verdicts)
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Return the level that the series reaches for a model, for one sensitive attribute if there are several."""
@@ -122,7 +122,10 @@ class SeriesAudit:
 
     def lines(self) -> list[str]:
         """Say in lines of text what was found."""
-        rows = [HEAD, *(_row(verdict) for verdict in (self.verdicts or self.levels))]
+        rows = [HEAD, *(_row(verdict) for verdict in self.verdicts)]
+        if not self.verdicts:
+            reached = [(f"{each.model.name} of {each.model.attributes[0]!r}", *_row(each)[1:2]) for each in self.levels]
+            rows = [("reaches", "level", "", ""), *((*row, "", "") for row in reached)]
         widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
         head = f"Series: {'holds' if self.holds else 'DOES NOT HOLD'}" if self.verdicts else "Series"
         found = [f"{head}, {self.releases:,} releases, {self.persons:,} persons"]
@@ -149,7 +152,7 @@ class SeriesAudit:
 
 
 def audit_series(
-    releases: Sequence[Any] | Mapping[str, History],
+    releases: Sequence[Element] | Mapping[str, History],
     schema: Schema | None = None,
     *,
     models: Sequence[PrivacyModel] | None = None,
@@ -226,7 +229,7 @@ def audit_histories(
     )
 
 
-def _promised(releases: Sequence[Any]) -> list[PrivacyModel]:
+def _promised(releases: Sequence[Element]) -> list[PrivacyModel]:
     """Collect the models that releases were made with, each once."""
     found = [model for each in releases for model in getattr(getattr(each, "recipe", None), "models", ())]
     return [model for at, model in enumerate(found) if model not in found[:at]]

@@ -13,7 +13,7 @@ from sfumato.core.history import History
 from sfumato.judging.exposure import QUANTILES, Exposed
 from sfumato.models.worlds.equal_values import count_equal_pairs
 from sfumato.models.worlds.known import Known
-from sfumato.models.worlds.ladder import EXACT_UP_TO, Ladder, climb
+from sfumato.models.worlds.ladder import EXACT_UP_TO, Climbed, climb
 from sfumato.models.worlds.paths import each_release_alone
 from sfumato.models.worlds.system import values_of
 
@@ -42,7 +42,7 @@ class ExposureOverSeries:
     equal_pairs: int
     counterfeits: int
     rows: tuple[Counts, ...] = field(default=())
-    ladder: Ladder | None = None
+    ladder: Climbed | None = None
 
     @property
     def persons(self) -> int:
@@ -90,7 +90,7 @@ class ExposureOverSeries:
         return values_of(self.ladder.masks[self.ladder.system.unit[person]])
 
     def product(self) -> Floats:
-        """Estimate everybody's exposure by the product form; an estimate, never a verdict (see `Ladder`)."""
+        """Estimate everybody's exposure by the product form; an estimate, never a verdict (see `Climbed`)."""
         return self.probability.copy() if self.ladder is None else self.ladder.product_form()
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def expose_history(
 
 
 def _exposed(
-    history: History, known: Known, ladder: Ladder | None, true: Floats | None, rows: tuple[Counts, ...]
+    history: History, known: Known, ladder: Climbed | None, true: Floats | None, rows: tuple[Counts, ...]
 ) -> ExposureOverSeries:
     told = known.candidates > 0
     return ExposureOverSeries(

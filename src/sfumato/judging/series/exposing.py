@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
-from sfumato.judging.series.versions import Versions
+from sfumato.judging.series.versions import Element, Versions
 from sfumato.models.worlds.ladder import EXACT_UP_TO
 from sfumato.schema.schema import Schema
 from sfumato.validation import is_whole
 
 
 def exposure_series(
-    releases: Sequence[Any] | History,
+    releases: Sequence[Element] | History,
     schema: Schema | None = None,
     *,
     sensitive: str | None = None,

@@ -19,14 +19,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedRows:
     """The original row of every published row, -1 where it belongs to nobody; how many rows fit several groups."""
 
     rows: Ints
     several: int
 
 
-def place(evidence: Evidence) -> Placed:
+def place(evidence: Evidence) -> PlacedRows:
     """Give every original row a published row of the only group that covers it and shows its sensitive values.
 
     Where buckets number sensitive values, rows that are `*` in all quasi-identifiers belong to nobody. A row that fits
@@ -44,9 +44,13 @@ def place(evidence: Evidence) -> Placed:
         [table.grouped.labels, *numbers, *(each.shown for each in kept)],
         [len(table.grouped), *(int(each.max(initial=0)) + 1 for each in numbers), *(each.width for each in kept)],
     )
-    own = [(column.codes, len(column.domain) + 1) for column in coded.quasi]
-    own += [(each.original, each.width) for each in alike.values()]
-    into = group_columns([np.zeros(coded.rows, dtype=np.int64), *(each[0] for each in own)], [1, *(each[1] for each in own)])
+    own: list[tuple[npt.NDArray[np.integer], int]] = [
+        *((column.codes, len(column.domain) + 1) for column in coded.quasi),
+        *((each.original, each.width) for each in alike.values()),
+    ]
+    into = group_columns(
+        [np.zeros(coded.rows, dtype=np.int64), *(each[0] for each in own)], [1, *(each[1] for each in own)]
+    )
     places, sources = first_rows(out), first_rows(into)
     here, there = _pairs(evidence, places, sources, nobody=bool(buckets))
     for name, each in alike.items():
@@ -78,7 +82,7 @@ def _pairs(evidence: Evidence, places: Ints, sources: Ints, *, nobody: bool) -> 
     return first[1][second[0]], second[1]
 
 
-def _expand(keys: Ints, held: Ints, places: Ints) -> tuple[Ints, Ints]:
+def _expand(keys: npt.NDArray[np.integer], held: npt.NDArray[np.integer], places: Ints) -> tuple[Ints, Ints]:
     """Join keys with sorted ones: the index of the key and the place of the other, for all pairs."""
     begin, end = np.searchsorted(held, keys, side="left"), np.searchsorted(held, keys, side="right")
     many = end - begin
@@ -121,7 +125,7 @@ def _covering(evidence: Evidence, points: Ints, *, nobody: bool) -> tuple[Ints, 
 
 
 def _own_buckets(buckets: Ints) -> Ints:
-    """Number buckets, with one of its own for every cell that stands in none."""
+    """Return the buckets, with one of its own for every cell that stands in none."""
     return np.where(buckets >= 0, buckets, buckets.max(initial=0) + 1 + np.arange(len(buckets)))
 
 
@@ -132,13 +136,13 @@ def _in_bucket(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> npt.NDArra
 
 
 def _cells_of(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> tuple[Ints, Ints]:
-    """Number the values that buckets show: that of every pair, and how often each is shown."""
+    """Return a number for the values that buckets show: that of every pair, and how often each is shown."""
     bucket = _own_buckets(buckets)
     held, counts = np.unique(bucket * kept.width + kept.shown, return_counts=True)
     return np.searchsorted(held, bucket[rows] * kept.width + codes), counts
 
 
-def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]) -> Placed:
+def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]) -> PlacedRows:
     """Place the rows that fit one combination only; where that is full, nobody else is in it.
 
     `cells` number for every pair what else has room for so many only: the values that a bucket shows.
@@ -162,7 +166,7 @@ def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequen
     fitting = np.zeros(len(into), dtype=np.bool_)
     fitting[there] = True
     fitting[there[sole]] = False
-    return Placed(rows, int(into.counts[fitting].sum()))
+    return PlacedRows(rows, int(into.counts[fitting].sum()))
 
 
 def _dealt(grouped: Grouped, wanted: Ints) -> Ints:

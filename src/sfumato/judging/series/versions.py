@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +18,27 @@ from sfumato.core.persons import numbered, person_keys
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
-from sfumato.judging.series.placing import Placed, place
+from sfumato.judging.series.placing import PlacedRows, place
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
 
 Ints = npt.NDArray[np.int64]
 PAIR, TRIPLE = 2, 3
+
+
+class Released(Protocol):
+    """What was released, with what it was made from: a `Release`."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The published table, its original, and which published row is whose."""
+
+
+Rows = Sequence[int] | npt.NDArray[np.integer]
+Element = Released | tuple[Frame, Frame] | tuple[Frame, Frame, Rows]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,10 +49,10 @@ class Version:
     name: str
 
     @cached_property
-    def placed(self) -> Placed:
+    def placed(self) -> PlacedRows:
         """The original row of every published row, -1 where it belongs to nobody."""
         known = self.evidence.correspondence
-        return place(self.evidence) if known is None else Placed(known, 0)
+        return place(self.evidence) if known is None else PlacedRows(known, 0)
 
     @cached_property
     def source(self) -> pa.Table:
@@ -101,9 +113,9 @@ class Versions:
     schema: Schema
 
     @classmethod
-    def of(cls, releases: Sequence[Any], schema: Schema | None) -> Versions:
+    def of(cls, releases: Sequence[Element], schema: Schema | None) -> Versions:
         """Take releases as they are, or pairs of a published and an original table with a schema."""
-        if isinstance(releases, str | bytes) or not isinstance(releases, Sequence) or not releases:
+        if not isinstance(releases, list | tuple) or not releases:
             raise InvalidParameterError("A series is a list of releases, or of pairs (published, original).")
         made = []
         for number, each in enumerate(releases, start=1):
@@ -175,7 +187,7 @@ class Versions:
         return GroupedRelease(members, histogram, nobody)
 
     def _hidden_cells(self, version: Version, attribute: str, group: Ints) -> npt.NDArray[np.bool_]:
-        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them anyway, and they are coarser."""
+        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser."""
         if attribute in self.schema.sensitive:
             return np.ones(len(group), dtype=np.bool_)
         buckets = bucket_numbers(version.evidence.published, attribute)

@@ -12,7 +12,7 @@ ALL_STATES = 3_000_000  # of all components of a series together
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedWorlds:
     """How many worlds there are, and the share of them in which a person of a unit chooses an option."""
 
     worlds: int
@@ -20,7 +20,7 @@ class Counted:
     states: int
 
 
-def count_worlds(component: Component, most: int = STATES) -> Counted | None:
+def count_worlds(component: Component, most: int = STATES) -> CountedWorlds | None:
     """Count the worlds of a component; None if that takes more states than allowed.
 
     Persons choose one after the other, in an order that finishes one group after the other. A state is what is left of
@@ -45,7 +45,7 @@ def count_worlds(component: Component, most: int = STATES) -> Counted | None:
         forward.append(after)
     worlds = forward[-1].get(layout.guards, 0)
     shares = _shares(component, steps, layout, forward) if worlds else ()
-    return Counted(worlds, shares, states)
+    return CountedWorlds(worlds, shares, states)
 
 
 def _shares(

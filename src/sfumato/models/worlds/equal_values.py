@@ -11,7 +11,7 @@ from sfumato.randomness import generator
 
 
 def equal_classes(system: System, masks: Masks) -> Counts:
-    """Number classes of units that have the same value for certain; every other unit is a class of its own.
+    """Find classes of units that have the same value for certain; every other unit is a class of its own.
 
     If two groups show the same values equally often and have all members in common but one each, these two have the
     same value. Members that are known to be equal count as the same, until nothing more follows. This proves a part of

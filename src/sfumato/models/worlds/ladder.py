@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
-from sfumato.models.worlds.counting import ALL_STATES, STATES, Counted, count_worlds
+from sfumato.models.worlds.counting import ALL_STATES, STATES, CountedWorlds, count_worlds
 from sfumato.models.worlds.differencing import difference
 from sfumato.models.worlds.known import Known
 from sfumato.models.worlds.propagating import intersection, propagation
@@ -20,12 +20,13 @@ from sfumato.models.worlds.system import Masks, NoWorldError, System, has_value,
 
 EXACT_UP_TO = 2_000
 DENSE = 4_000_000  # numbers at once
+SEARCHED = 40_000  # pairs of all components that are searched by integer programs
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Climbed:
     """What is known of every unit: candidates as bits, whether these are exact, and where probabilities are exact, too.
 
     `top` is the probability of her likeliest value or, where that is not `sure`, a lower bound of it. `even` units have
@@ -88,7 +89,7 @@ class Ladder:
         return found[unit]
 
 
-def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Ladder:
+def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Climbed:
     """Find everybody's candidates and probabilities over a series.
 
     Components in which all groups show the same values, each equally often, are exact at once: exchanging values turns
@@ -104,10 +105,10 @@ def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL
     return _CLIMBED[history]
 
 
-_CLIMBED: WeakKeyDictionary[History, Ladder] = WeakKeyDictionary()
+_CLIMBED: WeakKeyDictionary[History, Climbed] = WeakKeyDictionary()
 
 
-def _climbed(history: History, exact_up_to: int, states: int) -> Ladder:
+def _climbed(history: History, exact_up_to: int, states: int) -> Climbed:
     system = System.of(history)
     even = _even_units(system, system.masks(), system.grouped)
     masks = intersection(system)
@@ -210,7 +211,8 @@ class _Climb:
         order = np.argsort(of_unit, kind="stable")
         parts = np.split(units[order], np.flatnonzero(np.diff(of_unit[order])) + 1)
         pairs = how_many(self.masks)
-        counted_before: dict[Component, Counted] = {}
+        counted_before: dict[Component, CountedWorlds] = {}
+        searched = 0
         for part in sorted(parts, key=lambda each: int(pairs[each].sum())):
             made = _Made.of(self.left, self.masks, part)
             if made.component.pairs > exact_up_to:
@@ -221,12 +223,14 @@ class _Climb:
                 counted = count_worlds(made.component, most)
                 states -= most if counted is None else counted.states
             if counted is None:
-                self._search(made)
+                searched += made.component.pairs
+                if searched <= SEARCHED:
+                    self._search(made)
             else:
                 counted_before[made.component] = counted
                 self._note(made, counted)
 
-    def _note(self, made: _Made, counted: Counted) -> None:
+    def _note(self, made: _Made, counted: CountedWorlds) -> None:
         """Note what counting found."""
         if not counted.worlds:
             raise NoWorldError(made.groups)
@@ -253,7 +257,7 @@ class _Climb:
         self.masks[units] = np.array([(bits >> (64 * block)) & (2**64 - 1) for block in range(blocks)], dtype=np.uint64)
         self.exact[units] = True
 
-    def finished(self) -> Ladder:
+    def finished(self) -> Climbed:
         """Return what was found, with the probability of everybody's likeliest value."""
         top = 1.0 / np.maximum(how_many(self.masks), 1)
         histogram = self.left.histogram
@@ -262,8 +266,16 @@ class _Climb:
         top[single] = likeliest[self.alone[single]]
         for unit, shares in self.shares.items():
             top[unit] = max(shares.values())
-        return Ladder(
-            self.system, self.left, self.masks, self.exact, self.sure, top, self.even | self.known, self.alone, self.shares
+        return Climbed(
+            self.system,
+            self.left,
+            self.masks,
+            self.exact,
+            self.sure,
+            top,
+            self.even | self.known,
+            self.alone,
+            self.shares,
         )
 
 
@@ -285,13 +297,11 @@ class _Made:
             alike.setdefault((groups, tuple(values_of(masks[unit]))), []).append(unit)
         places: dict[tuple[int, int], int] = {}
         options = tuple(
-            tuple(
-                tuple(places.setdefault((group, value), len(places)) for group in groups) for value in values
-            )
+            tuple(tuple(places.setdefault((group, value), len(places)) for group in groups) for value in values)
             for groups, values in alike
         )
-        groups, codes = (np.array([each[part] for each in places]) for part in (0, 1))
-        capacities = tuple(left.histogram.counts_of(groups, codes).tolist())
+        cells = np.array(list(places), dtype=np.int64).reshape(-1, 2)
+        capacities = tuple(left.histogram.counts_of(cells[:, 0], cells[:, 1]).tolist())
         weights = tuple(int(left.weight[units].sum()) for units in alike.values())
         component = Component(weights, options, capacities)
-        return cls(component, list(alike.values()), [list(values) for _, values in alike], len(np.unique(groups)))
+        return cls(component, list(alike.values()), [list(values) for _, values in alike], len(np.unique(cells[:, 0])))

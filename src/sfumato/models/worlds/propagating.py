@@ -95,7 +95,7 @@ def _narrowed(members: list[tuple[int, int]], left: dict[int, int]) -> list[int]
     flow = _full_flow(supply, left)
     if flow is None:
         return None
-    ways = _reached(supply, flow)
+    ways = _reached(flow)
     kept = {}
     for mask in supply:
         kept[mask] = sum(
@@ -112,34 +112,48 @@ def _full_flow(supply: dict[int, int], demand: dict[int, int]) -> dict[tuple[int
     flow: dict[tuple[int, int], int] = {}
     for mask, many in supply.items():
         for _ in range(many):
-            before: dict[int, tuple[int, int | None]] = {}  # a value, the class that takes it, and what that gives back
-            queue: deque[tuple[int, int | None]] = deque([(mask, None)])
-            met, end = {mask}, None
-            while queue and end is None:
-                here, given = queue.popleft()
-                for value in left:
-                    if here >> value & 1 and value not in before:
-                        before[value] = here, given
-                        if left[value]:
-                            end = value
-                            break
-                        others = [c for c in supply if c not in met and flow.get((c, value))]
-                        met.update(others)
-                        queue.extend((other, value) for other in others)
-            if end is None:
+            way = _way(mask, supply, left, flow)
+            if way is None:
                 return None
-            left[end] -= 1
-            step: int | None = end
-            while step is not None:
-                here, given = before[step]
-                flow[here, step] = flow.get((here, step), 0) + 1
+            left[way[0][1]] -= 1
+            for here, taken, given in way:
+                flow[here, taken] = flow.get((here, taken), 0) + 1
                 if given is not None:
                     flow[here, given] -= 1
-                step = given
     return flow
 
 
-def _reached(supply: dict[int, int], flow: dict[tuple[int, int], int]) -> dict[int, set[int]]:
+def _way(
+    begin: int, supply: dict[int, int], left: dict[int, int], flow: dict[tuple[int, int], int]
+) -> list[tuple[int, int, int | None]] | None:
+    """Find who takes which value, and gives which one back, so that one more member of a class gets one."""
+    before: dict[int, tuple[int, int | None]] = {}
+    queue: deque[tuple[int, int | None]] = deque([(begin, None)])
+    met = {begin}
+    while queue:
+        here, given = queue.popleft()
+        for value in [each for each in left if here >> each & 1 and each not in before]:
+            before[value] = here, given
+            if left[value]:
+                return _walked(value, before)
+            others = [c for c in supply if c not in met and flow.get((c, value))]
+            met.update(others)
+            queue.extend((other, value) for other in others)
+    return None
+
+
+def _walked(end: int, before: dict[int, tuple[int, int | None]]) -> list[tuple[int, int, int | None]]:
+    """List the steps of the way that ends at a value, the last one first."""
+    steps: list[tuple[int, int, int | None]] = []
+    value: int | None = end
+    while value is not None:
+        here, given = before[value]
+        steps.append((here, value, given))
+        value = given
+    return steps
+
+
+def _reached(flow: dict[tuple[int, int], int]) -> dict[int, set[int]]:
     """Return for every value the classes that are reached from it in the residual graph.
 
     A class takes a value of its mask, and a value goes back to it, so both are in one component if and only if the

@@ -34,7 +34,7 @@ def possible_options(component: Component) -> list[list[bool]] | None:
         news = (~shown).astype(np.float64)
         found = milp(
             -news,
-            integrality=np.ones(len(unit)),
+            integrality=np.ones(len(unit), dtype=np.int64),
             bounds=Bounds(0, weights[unit]),
             constraints=[fixed, LinearConstraint(news[None, :], 1, np.inf)],
             options={"node_limit": NODES, "mip_rel_gap": HALF},

@@ -74,7 +74,7 @@ class System:
     @cached_property
     def grouped(self) -> npt.NDArray[np.bool_]:
         """Whether a unit is in any group."""
-        return (self.slots >= 0).any(axis=0)
+        return np.asarray((self.slots >= 0).any(axis=0))
 
     @cached_property
     def pairs(self) -> tuple[Counts, Counts]:
@@ -94,7 +94,7 @@ class System:
         return -(-self.histogram.width // BLOCK)
 
     def component_of(self, units: npt.NDArray[np.bool_]) -> tuple[Counts, Counts]:
-        """Number the components of groups that share some units; return that of every unit and of every group."""
+        """Find the components of groups that share some units; return that of every unit and of every group."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -140,7 +140,7 @@ def value_bits(histogram: Histogram) -> Masks:
 
 def how_many(masks: Masks) -> Counts:
     """Count the values of every mask."""
-    return np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
+    return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
 
 
 def only_value(masks: Masks) -> Counts:
@@ -156,17 +156,18 @@ def has_value(masks: Masks, codes: Counts) -> npt.NDArray[np.bool_]:
     """Return whether every mask has the value given for it; -1 is none."""
     known = np.maximum(codes, 0)
     bits = masks[np.arange(len(masks)), known // BLOCK] >> (known % BLOCK).astype(np.uint64)
-    return (codes >= 0) & ((bits & np.uint64(1)) > 0)
+    return np.asarray((codes >= 0) & ((bits & np.uint64(1)) > 0))
 
 
 def values_of(mask: Masks) -> list[int]:
     """List the values of one mask."""
     found = []
     for block, bits in enumerate(mask.tolist()):
-        while bits:
-            lowest = bits & -bits
+        left = bits
+        while left:
+            lowest = left & -left
             found.append(block * BLOCK + lowest.bit_length() - 1)
-            bits ^= lowest
+            left ^= lowest
     return found
 
 
