@@ -270,7 +270,7 @@ def _released(
     if publication.buckets or any(step.random for step in recipe.masking):
         recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
-    rows = found if order is None else order[found]
+    rows = found if order is None else np.where(found < 0, found, order[found])  # nobody stays nobody
     if draft is not None:
         draft.version.refuse_changed(rows)
     evidence = Evidence(
