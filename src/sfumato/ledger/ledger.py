@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -241,7 +242,7 @@ class Ledger:
             raise changed(self.path, f"public/ of release {number} in {folder} was changed after it was written")
         return None
 
-    def forget(self, *identifiers: object) -> bool:
+    def forget(self, *identifiers: str | float | date) -> bool:
         """Replace what recognizes a person by a random number, everywhere; return whether she was there.
 
         Groups keep their sizes. If she comes back she is a new person, and no signature is kept for her.

@@ -26,12 +26,13 @@ from sfumato.judging.measures import Measured
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.ledger import Ledger
 from sfumato.masking.base import MaskingStep
+from sfumato.masking.masked_table import StepRecord
 from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
-from sfumato.release.following import drafted, known_persons, refuse_ledger_elsewhere
+from sfumato.release.following import drafted, known_persons, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -117,8 +118,7 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    ledger : the ledger of a series that the release belongs to: what earlier releases told is looked up in it, and the
-        release is recorded there when it is written.
+    ledger : of a series: it tells what earlier releases told, and records this one when it is written.
     where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
         memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
@@ -247,23 +247,20 @@ def _released(
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
     refuse_unfit_masking(recipe)
-    order = None
-    if not recipe.algorithm.ignores_row_order or recipe.masking:
-        order = fixed_order(table, schema)
+    fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
+    order = fixed_order(table, schema) if fixed else None
     searched = table if order is None else table.take(pa.array(order))
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
-    known = known_persons(draft, order)
-    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known)
+    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known_persons(draft, order))
     hiding = later_steps(recipe.masking)
     asked = changed(task, models=()) if hiding else task  # hidden cells keep them
     blocks = BlockStreams(secret, recipe, source.table)
     publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block)
     applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
-    published, found = applied.shown, applied.rows
-    records = source.records
+    published, found, records = applied.shown, applied.rows, source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
         records = (*records, *hidden)
@@ -271,17 +268,14 @@ def _released(
         recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
     rows = found if order is None else np.where(found < 0, found, order[found])  # nobody stays nobody
-    if draft is not None:
-        draft.version.refuse_changed(rows)
+    refuse_changed(draft, rows)
     evidence = Evidence(
         published,
         schema,
         original=reference,
         correspondence=rows,
         centers=recipe.algorithm.publishes == "centers",
-        masking=Masking(records=records, perturbed=perturbed_by(recipe.masking, schema.quasi), original=table)
-        if records
-        else Masking(),
+        masking=_masking(records, recipe, table),
     )
     recipe = run_on(recipe, table.num_rows, hashed.result())
     return Release(
@@ -295,6 +289,13 @@ def _released(
         recoding=recoding_of(publication, task, table, recipe),
         draft=draft,
     )
+
+
+def _masking(records: tuple[StepRecord, ...], recipe: Recipe, table: pa.Table) -> Masking:
+    """Say what masking did to a table, if anything."""
+    if not records:
+        return Masking()
+    return Masking(records=records, perturbed=perturbed_by(recipe.masking, recipe.schema.quasi), original=table)
 
 
 def _audited(evidence: Evidence, recipe: Recipe) -> Audit:

@@ -55,6 +55,12 @@ def drafted(
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
 
 
+def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
+    """Refuse to publish rows of persons of a series whose permanent values changed."""
+    if draft is not None:
+        draft.version.refuse_changed(rows)
+
+
 def known_persons(draft: Draft | None, order: npt.NDArray[np.int64] | None) -> Known | None:
     """Return what tells of the persons of a table, whose rows may have been put in another order."""
     return None if draft is None else lambda coded: draft.version.known(coded, order)

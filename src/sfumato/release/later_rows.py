@@ -25,7 +25,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.randomness import Stream
 from sfumato.release.anonymizing import refuse_no_folder, run_on
 from sfumato.release.applying import apply
-from sfumato.release.following import drafted, refuse_ledger_elsewhere
+from sfumato.release.following import drafted, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.places import Elsewhere, InMemory, Where
 from sfumato.release.large.recoded_rows import LargeRecodedRows, recode_large
 from sfumato.release.readable import readable_schema
@@ -194,8 +194,7 @@ def _recoded(data: Frame, recoding: Recoding, ledger: Ledger | None) -> RecodedR
     schema = readable_schema(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     suppressed = table.num_rows - evidence.published.num_rows
-    if draft is not None:
-        draft.version.refuse_changed(known_rows[evidence.source_rows])
+    refuse_changed(draft, known_rows[evidence.source_rows])
     recipe = changed(run_on(asked, table.num_rows, fingerprint(table)), schema=schema)
     return RecodedRows(
         evidence=evidence,
