@@ -429,10 +429,10 @@ def test_files_that_are_no_ledger_are_refused(two_quarters):
 
 
 def test_rows_that_refer_to_no_release_cannot_be_added(two_quarters):
-    from sfumato.ledger.store import Place, insert, open_store
+    from sfumato.ledger.store import RowPlace, insert, open_store
 
     with pytest.raises(ReadError), open_store(two_quarters.path) as store:
-        insert(store, {Place("persons", 99): (b"",)})
+        insert(store, {RowPlace("persons", 99): (b"",)})
 
 
 def test_verifying_tells_of_folders_that_moved_and_refuses_those_that_were_changed(two_quarters):

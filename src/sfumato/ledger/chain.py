@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ReadError
-from sfumato.ledger.store import RELEASE, WHAT, Place, Row, Rows, digest
+from sfumato.ledger.store import RELEASE, WHAT, RowPlace, Row, Rows, digest
 from sfumato.table.atomic import atomic_path
 from sfumato.table.held_file import damaged
 
@@ -151,7 +151,7 @@ def append(store: sqlite3.Connection, chain: Chain, said: Mapping[str, Any]) -> 
     return made
 
 
-def digests_of(rows: Mapping[Place, Row]) -> dict[str, str]:
+def digests_of(rows: Mapping[RowPlace, Row]) -> dict[str, str]:
     """Return what an entry says about rows."""
     return {str(place): digest(row) for place, row in rows.items()}
 

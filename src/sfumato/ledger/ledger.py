@@ -33,7 +33,7 @@ from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import Memory
 from sfumato.ledger.persons import TOKEN, hashed_persons, random_token, token_bytes
 from sfumato.ledger.recording import folder_digest, writing
-from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, Place, Row, rows_of, unpacked
+from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, RowPlace, Row, rows_of, unpacked
 from sfumato.ledger.version import TableVersion
 from sfumato.schema.schema import Schema
 from sfumato.table.held_file import damaged
@@ -165,8 +165,8 @@ class Ledger:
         at = next(iter(rows)).attribute
         releases = []
         for number in numbers:
-            offsets, coded, counts, counterfeits, _ = rows[Place("groups", number, at)]
-            people, groups = map(unpacked, rows[Place("memberships", number, at)])
+            offsets, coded, counts, counterfeits, _ = rows[RowPlace("groups", number, at)]
+            people, groups = map(unpacked, rows[RowPlace("memberships", number, at)])
             members = np.full(persons, -1, dtype=np.int64)
             members[people] = groups
             fake = unpacked(counterfeits).astype(np.int64)
@@ -189,7 +189,7 @@ class Ledger:
 
     def _read(
         self, store: sqlite3.Connection, chain: Chain, attribute: str
-    ) -> tuple[dict[Place, Row], tuple[str | None, ...]]:
+    ) -> tuple[dict[RowPlace, Row], tuple[str | None, ...]]:
         """Read and check the groups of an attribute; also return its values in order, the missing one last."""
         known = Memory.read(store, chain, count_releases(store)).attributes
         if attribute not in known:
@@ -272,9 +272,9 @@ class Ledger:
         return bool(rows)
 
 
-def _forgotten(rows: Mapping[Place, Row], token: bytes) -> dict[Place, Row]:
+def _forgotten(rows: Mapping[RowPlace, Row], token: bytes) -> dict[RowPlace, Row]:
     """Return the rows that change if a person is forgotten: her token, and the hashes of her values."""
-    instead, found, first, number = random_token(), dict[Place, Row](), 0, -1
+    instead, found, first, number = random_token(), dict[RowPlace, Row](), 0, -1
     for place, (tokens, *rest) in rows.items():
         if place.table not in {"persons", "waiting"}:
             continue
@@ -298,24 +298,24 @@ def _find(tokens: bytes, token: bytes) -> int:
     return at // TOKEN if at >= 0 else -1
 
 
-def _texts(rows: Mapping[Place, Row]) -> list[str | None]:
+def _texts(rows: Mapping[RowPlace, Row]) -> list[str | None]:
     """Return the values of an attribute in the order in which they came."""
     return [text for place, row in rows.items() if place.table == "attributes" for text in json.loads(row[2])]
 
 
-def _recorded(rows: Mapping[Place, Row], number: int, time: str, folder: Path) -> RecordedRelease:
+def _recorded(rows: Mapping[RowPlace, Row], number: int, time: str, folder: Path) -> RecordedRelease:
     names = {
         place.attribute: row[0] for place, row in rows.items() if (place.table, place.release) == ("attributes", number)
     }
-    people = [unpacked(rows[Place("memberships", number, at)][0]) for at in names]
-    fake = {name: unpacked(rows[Place("groups", number, at)][3]) for at, name in names.items()}
+    people = [unpacked(rows[RowPlace("memberships", number, at)][0]) for at in names]
+    fake = {name: unpacked(rows[RowPlace("groups", number, at)][3]) for at, name in names.items()}
     return RecordedRelease(
         number=number,
         time=time,
         folder=folder,
         persons=len(np.unique(np.concatenate(people))),
-        newcomers=len(rows[Place("persons", number)][0]) // TOKEN,
-        waiting=len(rows[Place("waiting", number)][0]) // TOKEN,
+        newcomers=len(rows[RowPlace("persons", number)][0]) // TOKEN,
+        waiting=len(rows[RowPlace("waiting", number)][0]) // TOKEN,
         groups={name: len(each) for name, each in fake.items()},
         counterfeits={name: int(each.sum()) for name, each in fake.items()},
     )

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.persons import Tokens, tokens_of
-from sfumato.ledger.store import Place, Row, rows_of, unpacked, unpacked_hashes
+from sfumato.ledger.store import RowPlace, Row, rows_of, unpacked, unpacked_hashes
 
 ABOUT_PERSONS = ("attributes", "persons", "signatures", "seen", "waiting")
 STRANGER = -1  # the number of a person whom the ledger does not know
@@ -72,7 +72,7 @@ class Memory:
         tokens = tokens_of(b"".join(row[0] for place, row in rows.items() if place.table == "persons"))
         numbers = sorted({place.attribute for place in rows if place.table == "attributes"})
         attributes = [_attribute(rows, number, len(tokens)) for number in numbers]
-        last = rows.get(Place("waiting", releases), (b"", b""))
+        last = rows.get(RowPlace("waiting", releases), (b"", b""))
         return cls(
             chain,
             releases,
@@ -88,7 +88,7 @@ def _places(tokens: Tokens, among: Tokens) -> Ints:
     return np.asarray(found.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
-def _attribute(rows: Mapping[Place, Row], number: int, persons: int) -> RememberedAttribute:
+def _attribute(rows: Mapping[RowPlace, Row], number: int, persons: int) -> RememberedAttribute:
     """Put together what all releases say about an attribute; what was said first of a person stays."""
 
     def all_of(table: str) -> list[Row]:

@@ -62,7 +62,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Place:
+class RowPlace:
     """Where a row is: its table, its release, and the number of its attribute, from 1 on; 0 is no attribute."""
 
     table: str
@@ -73,7 +73,7 @@ class Place:
         return f"{self.table} {self.release} {self.attribute}"
 
 
-Rows = Mapping[Place, Row]
+Rows = Mapping[RowPlace, Row]
 
 
 @contextmanager
@@ -115,14 +115,14 @@ def remove(store: sqlite3.Connection, release: int) -> None:
     store.execute("DELETE FROM entries WHERE entry = ?", (entry,))
 
 
-def rows_of(store: sqlite3.Connection, tables: Sequence[str], attribute: int | None = None) -> dict[Place, Row]:
+def rows_of(store: sqlite3.Connection, tables: Sequence[str], attribute: int | None = None) -> dict[RowPlace, Row]:
     """Read all rows of some tables, by release and attribute, or those of one attribute."""
-    found: dict[Place, Row] = {}
+    found: dict[RowPlace, Row] = {}
     for table in tables:
         columns = ", ".join(TABLES[table])
         asked = f"SELECT release, attribute, {columns} FROM {table} WHERE attribute = coalesce(?, attribute) "  # noqa: S608 - ours
         for release, at, *row in store.execute(f"{asked} ORDER BY release, attribute", (attribute,)):
-            found[Place(table, release, at)] = tuple(row)
+            found[RowPlace(table, release, at)] = tuple(row)
     return found
 
 

@@ -18,7 +18,7 @@ from sfumato.ledger.contents import NOBODY, ToldAttribute, followed, value_sets
 from sfumato.ledger.key import Key
 from sfumato.ledger.memory import SHOWN, STRANGER, UNSIGNED, Ints, Memory, RememberedAttribute
 from sfumato.ledger.persons import HashedPersons, hashed_persons, hidden_values, token_bytes
-from sfumato.ledger.store import Place, Row, packed, packed_hashes
+from sfumato.ledger.store import RowPlace, Row, packed, packed_hashes
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
@@ -122,7 +122,7 @@ class TableVersion:
         named = [[remembered.texts[value] for value in values] for values in remembered.sets]
         return named, place, remembered.shown[self.numbers] & ~stranger, self.changed(name)
 
-    def rows(self, told: Mapping[str, ToldAttribute], rows: Ints) -> dict[Place, Row]:
+    def rows(self, told: Mapping[str, ToldAttribute], rows: Ints) -> dict[RowPlace, Row]:
         """Return what is recorded of a release.
 
         Parameters
@@ -134,9 +134,9 @@ class TableVersion:
         numbers, real = self.numbers.copy(), rows[rows != NOBODY]
         new = np.sort(real[numbers[real] == STRANGER])
         numbers[new] = len(self.memory.tokens) + np.arange(len(new))
-        found: dict[Place, Row] = {
-            Place("persons", release): (token_bytes(self.people.tokens.take(pa.array(new))),),
-            Place("waiting", release): self._waiting(numbers, release),
+        found: dict[RowPlace, Row] = {
+            RowPlace("persons", release): (token_bytes(self.people.tokens.take(pa.array(new))),),
+            RowPlace("waiting", release): self._waiting(numbers, release),
         }
         for at, (name, each) in enumerate(told.items(), start=1):
             remembered = self.memory.attributes.get(name) or _forgotten(at, name, permanent=name in self.hidden)
@@ -151,7 +151,7 @@ class TableVersion:
 
     def _attribute_rows(
         self, release: int, remembered: RememberedAttribute, told: ToldAttribute, rows: Ints, numbers: Ints
-    ) -> dict[Place, Row]:
+    ) -> dict[RowPlace, Row]:
         at, name = remembered.number, remembered.name
         code = {text: place for place, text in enumerate(remembered.texts)}
         fresh = [text for text in told.texts if text not in code]
@@ -160,22 +160,22 @@ class TableVersion:
         inside = np.flatnonzero((told.group != NOT_PUBLISHED) & (rows != NOBODY))
         inside = inside[np.argsort(numbers[rows[inside]])]
         persons, group = numbers[rows[inside]], told.group[inside]
-        found: dict[Place, Row] = {
-            Place("attributes", release, at): (name, int(remembered.permanent), json.dumps(fresh)),
-            Place("groups", release, at): (
+        found: dict[RowPlace, Row] = {
+            RowPlace("attributes", release, at): (name, int(remembered.permanent), json.dumps(fresh)),
+            RowPlace("groups", release, at): (
                 packed(coded.offsets),
                 packed(coded.codes),
                 packed(coded.counts),
                 packed(told.counterfeits),
                 told.shown,
             ),
-            Place("memberships", release, at): (packed(persons), packed(group)),
-            Place("signatures", release, at): _signatures(remembered, told, code, persons, group),
+            RowPlace("memberships", release, at): (packed(persons), packed(group)),
+            RowPlace("signatures", release, at): _signatures(remembered, told, code, persons, group),
         }
         if remembered.permanent:
             unseen = _where(persons, remembered.seen)
             hashes = self.hidden[name][rows[inside[unseen]]]
-            found[Place("seen", release, at)] = (packed(persons[unseen]), packed_hashes(hashes))
+            found[RowPlace("seen", release, at)] = (packed(persons[unseen]), packed_hashes(hashes))
         return found
 
 
