@@ -124,9 +124,7 @@ def test_persons_who_fit_several_groups_are_placed_in_none_and_nothing_is_shown(
 
 def test_a_full_group_settles_who_else_is_where():
     original = version({"a": "x", "b": "y", "c": "x", "d": "y"}).assign(age=[20, 21, 22, 22])
-    published = pd.DataFrame(
-        {"age": ["[20, 22]", "[20, 22]", "22", "22"], "disease": ["x", "y", "x", "y"]}
-    )
+    published = pd.DataFrame({"age": ["[20, 22]", "[20, 22]", "22", "22"], "disease": ["x", "y", "x", "y"]})
     series = Versions.of([(published, original)], SCHEMA)
     assert series.unplaced == 0
     assert series.versions[0].placed.rows.tolist() == [0, 1, 2, 3]
@@ -213,7 +211,10 @@ def test_a_history_is_all_that_is_needed():
             lambda: sf.audit_series({"s": written("ab:xy")}, models=[sf.KAnonymity(k=2)]),
             "'k-anonymity' is judged in single tables",
         ),
-        (lambda: sf.audit_series({"s": written("ab:xy")}, models=PROMISES), "an attribute that the series does not have"),
+        (
+            lambda: sf.audit_series({"s": written("ab:xy")}, models=PROMISES),
+            "an attribute that the series does not have",
+        ),
         (lambda: sf.audit_series(SAFE, SCHEMA).level("m-invarianc"), "did you mean 'm-invariance'"),
         (lambda: sf.audit_series(SAFE, SCHEMA).exposure("diseas"), "did you mean 'disease'"),
     ],

@@ -198,9 +198,7 @@ def test_pairs_that_are_proved_equal_are_equal_in_all_worlds(seed):
     found = climb(history)
     label = equal_classes(found.system, found.masks)[found.system.unit]
     once = found.system.weight[found.system.unit] == 1
-    pairs = {
-        (i, j) for i in range(history.persons) for j in range(i) if once[i] and once[j] and label[i] == label[j]
-    }
+    pairs = {(i, j) for i in range(history.persons) for j in range(i) if once[i] and once[j] and label[i] == label[j]}
     assert {(j, i) for i, j in pairs} <= equal_pairs(history)
 
 

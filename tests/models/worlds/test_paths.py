@@ -20,7 +20,11 @@ ONE_WAY = np.array([[True, True], [False, True]])
 def exposures(history: History, relation: np.ndarray) -> list[float]:
     """Count all paths of all persons that fit all groups, and return everybody's largest share."""
     places = [
-        [(number, int(each.members[person])) for number, each in enumerate(history.releases) if each.members[person] >= 0]
+        [
+            (number, int(each.members[person]))
+            for number, each in enumerate(history.releases)
+            if each.members[person] >= 0
+        ]
         for person in range(history.persons)
     ]
     ways = [
@@ -66,7 +70,12 @@ def test_a_release_alone_gives_the_share_of_the_most_frequent_value():
 @pytest.mark.parametrize("relation", [STAY, FREE, ONE_WAY], ids=["stay", "free", "one way"])
 @pytest.mark.parametrize(
     "series",
-    [["ab:xy cd:xy", "ac:xy bd:xy"], ["abc:xxy", "ab:yy c:x"], ["abc:xxy", "c:x", "ab:xy"], ["ab:xy", "cd:xy", "bc:xy"]],
+    [
+        ["ab:xy cd:xy", "ac:xy bd:xy"],
+        ["abc:xxy", "ab:yy c:x"],
+        ["abc:xxy", "c:x", "ab:xy"],
+        ["ab:xy", "cd:xy", "bc:xy"],
+    ],
     ids=" | ".join,
 )
 def test_tiny_series_are_counted_exactly(series, relation):
