@@ -197,7 +197,8 @@ class Recipe:
             + f"table = sf.read({source!r}{', **reading' if self.reading else ''})\n"
             + f"schema = {constructor(self.schema)}\n"
             + f"recipe = {constructor(self, named)}\n"
-            + "release = sf.carry_out(recipe, table)\n"
+            + ("" if self.ledger is None else "ledger = sf.Ledger('series.ledger')  # name the ledger of the series\n")
+            + f"release = sf.carry_out(recipe, table{'' if self.ledger is None else ', ledger=ledger'})\n"
             + f"release.write({out!r})\n"
         )
 
