@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ReadError
-from sfumato.ledger.store import RELEASE, WHAT, RowPlace, Row, Rows, digest
+from sfumato.ledger.store import RELEASE, WHAT, Row, RowPlace, Rows, digest
 from sfumato.table.atomic import atomic_path
 from sfumato.table.held_file import damaged
 

@@ -33,7 +33,7 @@ from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import Memory
 from sfumato.ledger.persons import TOKEN, hashed_persons, random_token, token_bytes
 from sfumato.ledger.recording import folder_digest, writing
-from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, RowPlace, Row, rows_of, unpacked
+from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, Row, RowPlace, rows_of, unpacked
 from sfumato.ledger.version import TableVersion
 from sfumato.schema.schema import Schema
 from sfumato.table.held_file import damaged

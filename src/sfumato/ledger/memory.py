@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.ledger.chain import Chain
 from sfumato.ledger.persons import Tokens, tokens_of
-from sfumato.ledger.store import RowPlace, Row, rows_of, unpacked, unpacked_hashes
+from sfumato.ledger.store import Row, RowPlace, rows_of, unpacked, unpacked_hashes
 
 ABOUT_PERSONS = ("attributes", "persons", "signatures", "seen", "waiting")
 STRANGER = -1  # the number of a person whom the ledger does not know

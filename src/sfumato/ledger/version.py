@@ -18,7 +18,7 @@ from sfumato.ledger.contents import NOBODY, ToldAttribute, followed, value_sets
 from sfumato.ledger.key import Key
 from sfumato.ledger.memory import SHOWN, STRANGER, UNSIGNED, Ints, Memory, RememberedAttribute
 from sfumato.ledger.persons import HashedPersons, hashed_persons, hidden_values, token_bytes
-from sfumato.ledger.store import RowPlace, Row, packed, packed_hashes
+from sfumato.ledger.store import Row, RowPlace, packed, packed_hashes
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
