@@ -32,6 +32,7 @@ ROOMS = {
     "algorithms": "Search",
     "masking": "Mask",
     "release": "Release",
+    "ledger": "Publish again",
     "recipe": "Repeat",
     "judging": "Judge and compare",
     "attacks": "Attack",

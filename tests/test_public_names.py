@@ -32,9 +32,9 @@ NAMESPACES = [package for package in STUBS if package != "sfumato"]
 
 # The rooms whose names are offered at the top, too; the names of all others are offered in one place.
 AT_THE_TOP = {"algorithms", "attacks", "exceptions", "hierarchies", "inspection", "judging", "models", "recipe"}
-AT_THE_TOP |= {"release", "reporting", "schema", "table"}
+AT_THE_TOP |= {"ledger", "release", "reporting", "schema", "table"}
 TWICE = {"algorithms", "hierarchies", "models", "release"}
-MOST_NAMES = 100  # at the top; there were 160 before there were namespaces
+MOST_NAMES = 110  # at the top; there were 160 before there were namespaces
 
 # Cells are of any type, and so are the values of what is written as JSON; nothing else is.
 JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "told", "figures"}

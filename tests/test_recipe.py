@@ -179,7 +179,7 @@ def with_model(lines: str) -> str:
 REFUSED = [
     ("x", "The recipe is not valid TOML, "),
     ("[attributs]", "The recipe has an unknown entry 'attributs'; did you mean 'attributes'?"),
-    ("zzz = 1", "The recipe has an unknown entry 'zzz'; the known entries are sfumato, input, release, "),
+    ("zzz = 1", "The recipe has an unknown entry 'zzz'; the known entries are sfumato, input, series, release, "),
     ("release = 3", "[release] must be a table."),
     ("attributes = 3", "[attributes] must be a table."),
     ("sfumato = []", "[sfumato] must be a table."),

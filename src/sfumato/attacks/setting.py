@@ -24,7 +24,7 @@ MOST_TARGETS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KnownPersons:
+class AttackedPersons:
     """Some people the adversary knows: their quasi-identifiers as codes, and the truth about them.
 
     `truth` has the codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
@@ -50,8 +50,8 @@ class AttackSetting:
 
     view: View
     schema: Schema
-    targets: KnownPersons
-    outsiders: KnownPersons | None
+    targets: AttackedPersons
+    outsiders: AttackedPersons | None
     everybody: Points
     members: int
     linked: bool
@@ -211,14 +211,16 @@ def _candidates(view: View, points: Points) -> MatchingGroups:
     return candidates
 
 
-def _targets(view: View, points: Points, values: pa.Table, own_rows: Ints | None) -> KnownPersons:
+def _targets(view: View, points: Points, values: pa.Table, own_rows: Ints | None) -> AttackedPersons:
     """Return the targets with what is known to be true of them; a record of nobody known is nobody's."""
     truth = {
         name: _codes(view, name, values[name], np.arange(len(values)))
         for name in view.groups.histograms
         if name in values.column_names
     }
-    return KnownPersons(points, truth, np.full(points.shape[1], -1, dtype=np.int64) if own_rows is None else own_rows)
+    return AttackedPersons(
+        points, truth, np.full(points.shape[1], -1, dtype=np.int64) if own_rows is None else own_rows
+    )
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
@@ -228,12 +230,12 @@ def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
     return place[persons]
 
 
-def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> KnownPersons:
+def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> AttackedPersons:
     """Return the outsiders; their truth is known if their table has it for all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
-    return KnownPersons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
+    return AttackedPersons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
 
 
 def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:

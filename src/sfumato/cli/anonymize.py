@@ -14,6 +14,7 @@ from sfumato.cli.options import (
     Reading,
     RecipeOptions,
     ReleaseEngineOptions,
+    SeriesOptions,
     Source,
     Steps,
     WritingOptions,
@@ -21,12 +22,21 @@ from sfumato.cli.options import (
     spread,
 )
 from sfumato.cli.printing import print_json, printable, progress, remark, warning
-from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
+from sfumato.cli.summary import (
+    audit_lines,
+    masking_lines,
+    measure_lines,
+    place_lines,
+    report_in,
+    series_facts,
+    series_lines,
+)
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.ledger.ledger import Ledger
     from sfumato.recipe import Recipe
     from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.release import Release
@@ -45,6 +55,7 @@ EXAMPLES = examples(
     'sfumato anonymize "census/*.parquet" --recipe recipe.toml --memory 4GB --out release',
     'sfumato anonymize "census/*.parquet" --recipe recipe.toml --algorithm local-recoding \\',
     "    --block-rows 500000 --memory 4GB --out release",
+    "sfumato anonymize q2.csv --recipe recipe.toml --ledger hospital.ledger --out 2026-q2",
     "sfumato anonymize postgresql://ann@host/clinic --table patients --recipe recipe.toml \\",
     "    --out release --to postgresql://ann@host/research --to-table patients_k5",
 )
@@ -72,6 +83,7 @@ def anonymize(
     language: Language = None,
     writing: WritingOptions,
     engines: ReleaseEngineOptions,
+    series: SeriesOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
     json: Json = False,
@@ -85,7 +97,7 @@ def anonymize(
 
     _refuse_database(to, to_table)
     writing.refuse_early(out)
-    resources = engines.resources()
+    resources, ledger = engines.resources(), series.opened()
     recipe = ask_recipe(
         asked, algorithm=algorithm, max_suppressed=max_suppressed, block_rows=block_rows, seed=seed, steps=step
     )
@@ -94,21 +106,27 @@ def anonymize(
     if resources.chosen(file, recipe.schema.attributes) == "memory":
         recipe, table = read_for(recipe, file, reading)
         recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
-        release = _make(recipe, table, out, writing, (to, to_table))
+        release = _make(recipe, table, out, writing, (to, to_table), ledger=ledger)
     else:
         recipe = titled(replace(recipe, reading={**recipe.reading, **reading.options()}), file, date, recorded=False)
-        release = _make_large(resources, recipe, file, out, writing=writing, to=to)
+        release = _make_large(resources, recipe, file, out, writing=writing, to=to, ledger=ledger)
     tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
 
 
 def _make(
-    recipe: Recipe, table: pa.Table, out: Path, writing: WritingOptions, to: tuple[str | None, str | None]
+    recipe: Recipe,
+    table: pa.Table,
+    out: Path,
+    writing: WritingOptions,
+    to: tuple[str | None, str | None],
+    *,
+    ledger: Ledger | None,
 ) -> Release:
     """Make a release in memory, and write it; `to` is a database and the name of a table there, if given."""
     from sfumato.release.anonymizing import carry_out
 
     with progress("Searching") as tell:
-        release: Release = carry_out(recipe, table, progress=tell)
+        release: Release = carry_out(recipe, table, progress=tell, ledger=ledger)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
         if to[0] is not None and to[1] is not None:
@@ -117,7 +135,14 @@ def _make(
 
 
 def _make_large(
-    resources: Resources, recipe: Recipe, file: str, out: Path, *, writing: WritingOptions, to: str | None
+    resources: Resources,
+    recipe: Recipe,
+    file: str,
+    out: Path,
+    *,
+    writing: WritingOptions,
+    to: str | None,
+    ledger: Ledger | None,
 ) -> Release | LargeRelease:
     """Make a release of a table that does not fit into memory; it is written as Parquet parts."""
     from sfumato.release.anonymizing import carry_out_in
@@ -127,7 +152,14 @@ def _make_large(
     writing.refuse_other_than_parts()
     with progress("Releasing") as tell:
         return carry_out_in(
-            resources, recipe, file, out, replace=writing.replace, report=not writing.no_report, progress=tell
+            resources,
+            recipe,
+            file,
+            out,
+            replace=writing.replace,
+            report=not writing.no_report,
+            progress=tell,
+            ledger=ledger,
         )
 
 
@@ -203,6 +235,7 @@ def _facts(release: Release | LargeRelease, out: Path) -> dict[str, object]:
         "audit": release.audit.to_dict(),
         "unpromised": [each.to_dict() for each in unpromised(release.audit)],
         "measures": dict(release.measures),
+        **series_facts(release),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         **({"engine": release.passage.to_dict()} if isinstance(release, LargeRelease) else {}),
@@ -226,6 +259,7 @@ def _lines(release: Release | LargeRelease, out: Path, to: str | None, to_table:
         lines += [f"Columns without a role, not published: {names}", ""]
     if isinstance(release, LargeRelease):
         lines += [str(release.passage), ""]
+    lines += series_lines(release)
     if to is not None:
         lines.append(f"Also written to table {to_table!r} of {masked(to)}")
     return [*lines, *place_lines(out)]

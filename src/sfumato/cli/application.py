@@ -26,6 +26,7 @@ from sfumato.cli import (
     fuse,
     hierarchy,
     inspect,
+    ledger,
     mask,
     models,
     party,
@@ -97,6 +98,7 @@ app.command("try", epilog=trying.EXAMPLES)(trying.try_)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
+app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
 app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sfumato.cli.asking import Promise
     from sfumato.core.progress import Progress
+    from sfumato.ledger.ledger import Ledger
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
     from sfumato.sources.engines import Resources
@@ -46,6 +47,9 @@ Steps = Annotated[
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
 Language = Annotated[
     str | None, typer.Option(metavar="NAME", help="The language of the pages, en or zh; by default that of the recipe.")
+]
+LedgerKey = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="The ledger's key; by default beside it, with .key added.")
 ]
 FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None]
 
@@ -184,6 +188,28 @@ class ReleaseEngineOptions(EngineOptions):
     def resources(self) -> Resources:
         """Return what a release may take."""
         return replace(super().resources(), resume=self.resume)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesOptions:
+    """The series that a release belongs to."""
+
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The ledger of the series: it is asked, and the release is recorded there."),
+    ] = None
+    ledger_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its key; by default beside it, with .key added.")
+    ] = None
+
+    def opened(self) -> Ledger | None:
+        """Open the ledger, if one is given."""
+        from sfumato.exceptions import InvalidParameterError
+        from sfumato.ledger.ledger import Ledger
+
+        if self.ledger is None and self.ledger_key is not None:
+            raise InvalidParameterError("--ledger-key is the key of a ledger; give --ledger, too.")
+        return None if self.ledger is None else Ledger(self.ledger, key=self.ledger_key)
 
 
 @dataclass(frozen=True, kw_only=True)

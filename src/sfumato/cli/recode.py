@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Json, Reading, Source, WritingOptions, examples, spread
+from sfumato.cli.options import EngineOptions, Json, Reading, SeriesOptions, Source, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in, series_facts, series_lines
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.ledger.ledger import Ledger
     from sfumato.release.large.recoded_rows import LargeRecodedRows
     from sfumato.release.later_rows import RecodedRows
+    from sfumato.release.recoding_rules import Recoding
+    from sfumato.sources.engines import Resources
+    from sfumato.table.formats.base import Option
 
 EXAMPLES = examples(
     "sfumato recode february.csv --with january/internal/recoding.toml --out february",
     "sfumato recode february.csv --with january/internal/recoding.toml --out february --replace --json",
     "sfumato recode 'february/*.parquet' --with january/internal/recoding.toml --out february --memory 4GB",
+    "sfumato recode february.csv --with january/internal/recoding.toml --ledger hospital.ledger --out february",
 )
 
 
@@ -37,6 +44,7 @@ def recode(
     reading: Reading,
     writing: WritingOptions,
     engines: EngineOptions,
+    series: SeriesOptions,
     json: Json = False,
 ) -> None:
     """Publish later rows with the recoding of an earlier release.
@@ -45,30 +53,61 @@ def recode(
     if their group breaks a model among the later rows alone: anyone who has both tables can subtract the earlier
     rows. The rest is audited, and withheld if the audit fails.
     """
-    from sfumato.release.later_rows import recode as publish
-    from sfumato.release.later_rows import recode_in
     from sfumato.release.recoding_rules import Recoding
 
     writing.refuse_early(out)
-    recoding, resources = Recoding.read(rules), engines.resources()
+    recoding, resources, ledger = Recoding.read(rules), engines.resources(), series.opened()
     found: RecodedRows | LargeRecodedRows
     if resources.chosen(file, recoding.recipe.schema.attributes) == "memory":
-        data = reading.read(file, recoding.recipe.reading)
-        with progress("Recoding"):
-            found = publish(data, recoding, engine="memory")
-        with progress("Writing") as tell:
-            writing.write(found, out, tell)
+        found = _recode(reading.read(file, recoding.recipe.reading), recoding, out, writing, ledger)
     else:
         writing.refuse_other_than_parts()
-        options, report = reading.options_for(file, recoding.recipe.reading), not writing.no_report
-        with progress("Recoding") as tell:
-            found = recode_in(
-                resources, file, recoding, out, reading=options, replace=writing.replace, report=report, progress=tell
-            )
+        options = reading.options_for(file, recoding.recipe.reading)
+        found = _recode_large(resources, file, recoding, out, options=options, writing=writing, ledger=ledger)
     if json:
         print_json(_facts(found, out))
     elif not reading.quiet:
         typer.echo("\n".join(_lines(found, out)))
+
+
+def _recode(
+    data: pa.Table, recoding: Recoding, out: Path, writing: WritingOptions, ledger: Ledger | None
+) -> RecodedRows:
+    """Recode rows in memory, and write them."""
+    from sfumato.release.later_rows import recode as publish
+
+    with progress("Recoding"):
+        found = publish(data, recoding, engine="memory", ledger=ledger)
+    with progress("Writing") as tell:
+        writing.write(found, out, tell)
+    return found
+
+
+def _recode_large(
+    resources: Resources,
+    file: str,
+    recoding: Recoding,
+    out: Path,
+    *,
+    options: Mapping[str, Option],
+    writing: WritingOptions,
+    ledger: Ledger | None,
+) -> RecodedRows | LargeRecodedRows:
+    """Recode rows that do not fit into memory; they are written as Parquet parts."""
+    from sfumato.release.later_rows import recode_in
+
+    with progress("Recoding") as tell:
+        return recode_in(
+            resources,
+            file,
+            recoding,
+            out,
+            reading=options,
+            replace=writing.replace,
+            report=not writing.no_report,
+            progress=tell,
+            ledger=ledger,
+        )
 
 
 def _lines(found: RecodedRows | LargeRecodedRows, out: Path) -> Iterator[str]:
@@ -82,6 +121,7 @@ def _lines(found: RecodedRows | LargeRecodedRows, out: Path) -> Iterator[str]:
     yield ""
     if found.left_out:
         yield f"Columns without a role, not published: {printable(', '.join(found.left_out))}"
+    yield from series_lines(found)
     yield from place_lines(out)
 
 
@@ -94,6 +134,7 @@ def _facts(found: RecodedRows | LargeRecodedRows, out: Path) -> dict[str, object
         "left_out": list(found.left_out),
         "audit": found.audit.to_dict(),
         "measures": dict(found.measures),
+        **series_facts(found),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
         "report": report_in(out),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.judging.audit.verdict import Verdict
     from sfumato.judging.exposure import Exposure
     from sfumato.release.large.large_release import LargeRelease
+    from sfumato.release.large.recoded_rows import LargeRecodedRows
     from sfumato.release.release import Release
 
 
@@ -39,6 +40,25 @@ def unpromised_lines(audit: Audit) -> Iterator[str]:
 
     for each in unpromised(audit):
         yield f"{warning('No promise:')} {printable(each.sentence)}"
+
+
+def series_facts(release: Release | LargeRelease | LargeRecodedRows) -> dict[str, dict[str, int]]:
+    """Return what a ledger knows of the persons of a release of a series; nothing of any other."""
+    from sfumato.release.release import Release
+
+    if not isinstance(release, Release) or release.draft is None:
+        return {}
+    return {"series": release.draft.figures(release.correspondence)}
+
+
+def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator[str]:
+    """Report which release of its series this is, and how many of its persons earlier ones published."""
+    for told in series_facts(release).values():
+        yield (
+            f"Release {told['number']:,} of its series: {told['published_before']:,} persons were published before, "
+            f"{told['published_first']:,} are new, {told['waiting']:,} wait"
+        )
+        yield ""
 
 
 def level_lines(audit: Audit) -> Iterator[str]:

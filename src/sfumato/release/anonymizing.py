@@ -23,12 +23,16 @@ from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParam
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
+from sfumato.ledger.draft import Draft
+from sfumato.ledger.ledger import Ledger
 from sfumato.masking.base import MaskingStep
+from sfumato.masking.masked_table import StepRecord
 from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, in_fixed_order
+from sfumato.release.following import drafted, known_persons, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -62,6 +66,7 @@ def anonymize(
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
     progress: Progress | bool = ...,
+    ledger: Ledger | None = ...,
     **where: Unpack[InMemory],
 ) -> Release: ...
 
@@ -99,6 +104,7 @@ def anonymize(
     reading: Mapping[str, Option] | None = None,
     language: str = "en",
     progress: Progress | bool = False,
+    ledger: Ledger | None = None,
     **where: Unpack[Where],
 ) -> Release | LargeRelease:
     """Find, check and record a release of a table that keeps every model.
@@ -112,6 +118,7 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
+    ledger : of a series: it tells what earlier releases told, and records this one when it is written.
     where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
         memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
@@ -132,11 +139,18 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
-    return _carried_out_where(recipe, data, progress, where)
+    return _carried_out_where(recipe, data, progress, ledger, where)
 
 
 @overload
-def carry_out(recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[InMemory]) -> Release: ...
+def carry_out(
+    recipe: Recipe,
+    data: Data,
+    *,
+    progress: Progress | bool = ...,
+    ledger: Ledger | None = ...,
+    **where: Unpack[InMemory],
+) -> Release: ...
 
 
 @overload
@@ -146,18 +160,23 @@ def carry_out(
 
 
 def carry_out(
-    recipe: Recipe, data: Data, *, progress: Progress | bool = False, **where: Unpack[Where]
+    recipe: Recipe,
+    data: Data,
+    *,
+    progress: Progress | bool = False,
+    ledger: Ledger | None = None,
+    **where: Unpack[Where],
 ) -> Release | LargeRelease:
-    """Run a recipe on a table; `data`, `progress` and `where` are those of `anonymize`."""
-    return _carried_out_where(recipe, data, progress, where)
+    """Run a recipe on a table; `data`, `progress`, `ledger` and `where` are those of `anonymize`."""
+    return _carried_out_where(recipe, data, progress, ledger, where)
 
 
 def _carried_out_where(
-    recipe: Recipe, data: Data, progress: Progress | bool, where: Mapping[str, Any]
+    recipe: Recipe, data: Data, progress: Progress | bool, ledger: Ledger | None, where: Mapping[str, Any]
 ) -> Release | LargeRelease:
     rest = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
-    return carry_out_in(Resources(**rest), recipe, data, out, replace=older, progress=progress)
+    return carry_out_in(Resources(**rest), recipe, data, out, replace=older, progress=progress, ledger=ledger)
 
 
 def carry_out_in(
@@ -169,18 +188,21 @@ def carry_out_in(
     replace: bool = False,
     report: bool = True,
     progress: Progress | bool = False,
+    ledger: Ledger | None = None,
 ) -> Release | LargeRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
     if is_stored(out):
+        refuse_ledger_elsewhere(recipe, ledger, "give one as out= (--out)")
         with staged(resources, out, replace=replace) as place:
             return stored(carry_out_in(resources, recipe, data, place, report=report, progress=progress), out)
     chosen = resources.chosen(data, recipe.schema.attributes)
     if chosen == "memory":
         with followed(progress, "Searching") as tell:
-            release = _carried_out(recipe, in_memory(data, recipe.reading), tell)
+            release = _carried_out(recipe, in_memory(data, recipe.reading), tell, ledger)
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
+    refuse_ledger_elsewhere(recipe, ledger, 'use engine="memory"')
     made = refuse_no_folder(chosen, out, replace=replace)
     with (
         followed(progress, "Releasing") as tell,
@@ -211,15 +233,19 @@ def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None, *, replace
     return made
 
 
-def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
+def _carried_out(recipe: Recipe, data: Frame, progress: Progress, ledger: Ledger | None) -> Release:
     table, kind = to_arrow(data)
     recipe = changed(recipe, schema=recipe.schema.with_orders(kind.orders))
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(fingerprint, table)
-        return _released(recipe, table, kind, progress, hashed)
+        recipe.schema.check_columns(table.column_names)
+        recipe, draft = drafted(recipe, table, ledger)
+        return _released(recipe, table, kind, progress, hashed, draft=draft)
 
 
-def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progress, hashed: Future[str]) -> Release:
+def _released(
+    recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progress, hashed: Future[str], *, draft: Draft | None
+) -> Release:
     """Search, apply and audit, while the table is hashed for the record."""
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
@@ -230,29 +256,28 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
-    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH))
+    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known_persons(draft, order))
     hiding = later_steps(recipe.masking)
     asked = changed(task, models=()) if hiding else task  # hidden cells keep them
     blocks = BlockStreams(secret, recipe, source.table)
     publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block)
     applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
-    published, found = applied.shown, applied.rows
-    records = source.records
+    published, found, records = applied.shown, applied.rows, source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
         records = (*records, *hidden)
     if publication.buckets or any(step.random for step in recipe.masking):
         recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
+    rows = found if order is None else np.where(found < 0, found, order[found])  # nobody stays nobody
+    refuse_changed(draft, rows)
     evidence = Evidence(
         published,
         schema,
         original=reference,
-        correspondence=found if order is None else order[found],
+        correspondence=rows,
         centers=recipe.algorithm.publishes == "centers",
-        masking=Masking(records=records, perturbed=perturbed_by(recipe.masking, schema.quasi), original=table)
-        if records
-        else Masking(),
+        masking=_masking(records, recipe, table),
     )
     recipe = run_on(recipe, table.num_rows, hashed.result())
     return Release(
@@ -264,7 +289,15 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         kind=kind,
         proof=publication.proof,
         recoding=recoding_of(publication, task, table, recipe),
+        draft=draft,
     )
+
+
+def _masking(records: tuple[StepRecord, ...], recipe: Recipe, table: pa.Table) -> Masking:
+    """Say what masking did to a table, if anything."""
+    if not records:
+        return Masking()
+    return Masking(records=records, perturbed=perturbed_by(recipe.masking, recipe.schema.quasi), original=table)
 
 
 def _audited(evidence: Evidence, recipe: Recipe) -> Audit:

@@ -21,9 +21,11 @@ from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParam
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
+from sfumato.ledger.ledger import Ledger
 from sfumato.randomness import Stream
 from sfumato.release.anonymizing import refuse_no_folder, run_on
 from sfumato.release.applying import apply
+from sfumato.release.following import drafted, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.places import Elsewhere, InMemory, Where
 from sfumato.release.large.recoded_rows import LargeRecodedRows, recode_large
 from sfumato.release.readable import readable_schema
@@ -98,7 +100,12 @@ class RecodedRows(Release):
 
 @overload
 def recode(
-    data: Data, recoding: Recoding, *, progress: Progress | bool = ..., **where: Unpack[InMemory]
+    data: Data,
+    recoding: Recoding,
+    *,
+    progress: Progress | bool = ...,
+    ledger: Ledger | None = ...,
+    **where: Unpack[InMemory],
 ) -> RecodedRows: ...
 
 
@@ -109,7 +116,12 @@ def recode(
 
 
 def recode(
-    data: Data, recoding: Recoding, *, progress: Progress | bool = False, **where: Unpack[Where]
+    data: Data,
+    recoding: Recoding,
+    *,
+    progress: Progress | bool = False,
+    ledger: Ledger | None = None,
+    **where: Unpack[Where],
 ) -> RecodedRows | LargeRecodedRows:
     """Publish later rows with the recoding of an earlier release, and leave out what would break its promise.
 
@@ -121,7 +133,8 @@ def recode(
     ----------
     data : a table with the same columns, which is not changed, or what is larger than memory: see `sf.anonymize`.
     recoding : the rules of an earlier release.
-    progress, where : as for `sf.anonymize`; another engine than memory returns a `LargeRecodedRows`.
+    progress, ledger, where : as for `sf.anonymize`; later rows are a release of the series, too. Another engine than
+        memory returns a `LargeRecodedRows`.
 
     Raises
     ------
@@ -131,7 +144,7 @@ def recode(
     require(isinstance(recoding, Recoding), "recode", "recoding", "an sf.release.Recoding", recoding)
     rest: dict[str, Any] = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
-    return recode_in(Resources(**rest), data, recoding, out, replace=older, progress=progress)
+    return recode_in(Resources(**rest), data, recoding, out, replace=older, progress=progress, ledger=ledger)
 
 
 def recode_in(
@@ -144,15 +157,17 @@ def recode_in(
     replace: bool = False,
     report: bool = True,
     progress: Progress | bool = False,
+    ledger: Ledger | None = None,
 ) -> RecodedRows | LargeRecodedRows:
     """Publish later rows wherever they are; `reading` are the options of `sf.read`, by default the recipe's."""
     options = recoding.recipe.reading if reading is None else reading
     chosen = resources.chosen(data, recoding.recipe.schema.attributes)
     if chosen == "memory":
-        found = _recoded(in_memory(data, options), recoding)
+        found = _recoded(in_memory(data, options), recoding, ledger)
         if out is not None:
             found.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return found
+    refuse_ledger_elsewhere(recoding.recipe, ledger, 'use engine="memory"')
     if resources.resume:
         raise InvalidParameterError("Recoding is not resumed; leave resume out.")
     made = refuse_no_folder(chosen, out, replace=replace)
@@ -162,11 +177,12 @@ def recode_in(
         )
 
 
-def _recoded(data: Frame, recoding: Recoding) -> RecodedRows:
+def _recoded(data: Frame, recoding: Recoding, ledger: Ledger | None) -> RecodedRows:
     table, kind = to_arrow(data)
     left_out = recoding.recipe.schema.check_columns(table.column_names)
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nothing to recode.")
+    asked, draft = drafted(recoding.recipe, table, ledger, later_rows=True)
     columns = {name: recoding.recode(name, table[name]) for name in recoding.columns}
     known_rows = np.flatnonzero(np.logical_and.reduce([column.known for column in columns.values()]))
     if not len(known_rows):
@@ -178,7 +194,8 @@ def _recoded(data: Frame, recoding: Recoding) -> RecodedRows:
     schema = readable_schema(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     suppressed = table.num_rows - evidence.published.num_rows
-    recipe = changed(run_on(recoding.recipe, table.num_rows, fingerprint(table)), schema=schema)
+    refuse_changed(draft, known_rows[evidence.source_rows])
+    recipe = changed(run_on(asked, table.num_rows, fingerprint(table)), schema=schema)
     return RecodedRows(
         evidence=evidence,
         audit=audit,
@@ -189,6 +206,7 @@ def _recoded(data: Frame, recoding: Recoding) -> RecodedRows:
         given=table,
         known_rows=known_rows,
         recoding=recoding,
+        draft=draft,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 from sfumato.core.publication import SUPPRESSED_TEXT, Bound
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
+from sfumato.ledger.draft import Draft
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
-from sfumato.reporting.handover import Handover
+from sfumato.reporting.handover import Handover, Recorded
 from sfumato.reporting.publishable import HandedOver
 from sfumato.table.columns import undecorated
 from sfumato.table.frames import FrameKind, SameKind, zones_of
@@ -31,6 +32,7 @@ class Release(HandedOver):
     `evidence` holds the published table, the original and the original row of every published row. `left_out` are the
     columns that have no role and are not published. `proof` says how close to optimal the search came, if it can say
     so; `recoding` holds the rules for publishing later rows in the same way, if every value is published in one way.
+    `draft` is what the ledger of a series will hold of the release once it is written.
     """
 
     evidence: Evidence
@@ -41,6 +43,7 @@ class Release(HandedOver):
     kind: FrameKind
     proof: Bound | None = None
     recoding: Recoding | None = None
+    draft: Draft | None = None
 
     @property
     def published(self) -> pa.Table:
@@ -110,6 +113,20 @@ class Release(HandedOver):
             conventions=self.recipe.conventions,
             zones=zones_of(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
+            recorded=self._recorded(),
+        )
+
+    def _recorded(self) -> Recorded | None:
+        """Return what records the release in the ledger of its series when it is written, if it has one."""
+        if self.draft is None:
+            return None
+        return partial(
+            self.draft.recorded,
+            evidence=self.evidence,
+            rows=self.evidence.source_rows,
+            at=self.correspondence,
+            recipe=self.recipe.to_toml(),
+            source=self.recipe.input_sha256 or "",
         )
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,9 +15,10 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
-from sfumato.coding.codes import CodedColumn, code
+from sfumato.coding.codes import CodedColumn, CodedTable, code
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress
+from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 from sfumato.judging.audit.audit import check_models
 from sfumato.models.base import PrivacyModel
@@ -40,15 +41,16 @@ def task_of(
     stream: Stream | None = None,
     *,
     weights: npt.NDArray[np.integer] | None = None,
+    known: Callable[[CodedTable], KnownPersons] | None = None,
 ) -> Task:
     """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep.
 
-    With `weights`, every row of the table represents that many records.
+    With `weights`, every row of the table represents that many records. `known` tells of the persons of the table.
     """
     refuse_unpublished(recipe)
     refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
-    task = coded_task(recipe, table, progress, stream, weights=weights)
+    task = coded_task(recipe, table, progress, stream, weights=weights, known=known)
     refuse_impossible(task)
     refuse_unsupported(task, recipe.algorithm)
     refuse_without_suppression(task, recipe.algorithm)
@@ -78,6 +80,7 @@ def coded_task(
     stream: Stream | None = None,
     *,
     weights: npt.NDArray[np.integer] | None = None,
+    known: Callable[[CodedTable], KnownPersons] | None = None,
 ) -> Task:
     """Code a table and build the task of a recipe, whether it can be carried out or not."""
     coded = code(table, recipe.schema, _guides(recipe), weights=weights)
@@ -89,6 +92,7 @@ def coded_task(
         rng=generator(recipe.seed or 0),
         stream=Stream() if stream is None else stream,
         progress=progress,
+        known=None if known is None else known(coded),
     )
 
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ import pyarrow as pa
 from sfumato.core.progress import Progress, wait_for
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.reporting.facts import FORMAT, gather, language_of
+from sfumato.reporting.handover import Recorded
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.judged import Judged
 from sfumato.reporting.page import Page
@@ -62,6 +64,7 @@ class Content:
     correspondence : the original row of every published row, if it is known.
     conventions : how a text file is written.
     confirm : is called when all is written and before it is moved into place.
+    recorded : as for `Handover`.
     """
 
     published: pa.Table
@@ -70,6 +73,7 @@ class Content:
     correspondence: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
+    recorded: Recorded | None = None
 
 
 def content_of(judged: Judged, *, excel_safe: bool, report: bool) -> Content:
@@ -83,6 +87,7 @@ def content_of(judged: Judged, *, excel_safe: bool, report: bool) -> Content:
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
         conventions=handover.conventions,
         confirm=handover.confirm,
+        recorded=handover.recorded,
     )
 
 
@@ -134,7 +139,8 @@ def write_content(
     target = Path(folder)
     if replace:
         refuse_strangers(target)
-    with atomic_folder(target, replace=replace) as made:
+    recorded = nullcontext(_unrecorded) if content.recorded is None else content.recorded(target)
+    with recorded as staged, atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
         options = {"excel_safe": excel_safe, **written_by(content.conventions, form)}
@@ -145,6 +151,11 @@ def write_content(
         progress(1.0)
         if content.confirm is not None:
             content.confirm()
+        staged(made)
+
+
+def _unrecorded(made: Path) -> None:
+    """Record nothing."""
 
 
 def write_beside(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,8 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
 from sfumato.words import Sentence
+
+Recorded: TypeAlias = Callable[[Path], AbstractContextManager[Callable[[Path], None]]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -33,6 +37,8 @@ class Handover:
     conventions : how a text file is written, by the options of `sf.write`, and which columns are texts.
     zones : the time zones of columns of moments, which are published in UTC otherwise.
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
+    recorded : is entered around writing a folder, and gives what is called when all is written and before it is moved
+        into place; a ledger knows the release as written when it is left.
     """
 
     evidence: Evidence
@@ -47,3 +53,4 @@ class Handover:
     conventions: Mapping[str, Any] = field(default_factory=dict)
     zones: Mapping[str, str] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
+    recorded: Recorded | None = None

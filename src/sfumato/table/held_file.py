@@ -24,6 +24,7 @@ def held(path: Path, what: str) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as store:
             store.execute("PRAGMA journal_mode = DELETE")
             store.execute("PRAGMA synchronous = EXTRA")
+            store.execute("PRAGMA foreign_keys = ON")
             store.execute("BEGIN IMMEDIATE")
             try:
                 yield store

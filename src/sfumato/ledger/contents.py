@@ -1,0 +1,144 @@
+"""What a published table tells of one attribute: its groups, their values, and who is in which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.groups import Histogram
+from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.core.published.table import bucket_numbers
+from sfumato.exceptions import SchemaError
+from sfumato.judging.evidence import Evidence
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
+
+NOBODY = -1  # the original row of a counterfeit
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToldAttribute:
+    """What is told of one attribute.
+
+    Parameters
+    ----------
+    texts : the texts of the values that are published; None is a missing cell.
+    group : the group of every published row, `NOT_PUBLISHED` if it is in none.
+    histogram : the values of every group, as places among the texts.
+    counterfeits : how many values of every group belong to nobody.
+    shown : the first group that is a cell shown beside its record; all groups after it are, too.
+    """
+
+    texts: tuple[str | None, ...]
+    group: Ints
+    histogram: Histogram
+    counterfeits: Ints
+    shown: int
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.counterfeits)
+
+
+def followed(schema: Schema) -> tuple[str, ...]:
+    """Return the attributes that a ledger follows: sensitive ones, and those with sensitive cells."""
+    return tuple(dict.fromkeys((*schema.sensitive, *schema.flags)))
+
+
+def told_by(evidence: Evidence, rows: Ints) -> Mapping[str, ToldAttribute]:
+    """Read from a published table what it tells of every attribute that is followed.
+
+    Parameters
+    ----------
+    evidence : the published table and its original.
+    rows : the row of the evidence's original for every published row, `NOBODY` for a counterfeit.
+    """
+    return {name: _told(evidence, name, rows) for name in followed(evidence.schema)}
+
+
+def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
+    published = texts(evidence.published[name])
+    masked = evidence.masking.original
+    source = evidence.source if masked is None else masked
+    true = texts(source[name]).take(pa.array(np.maximum(rows, 0)))
+    both = pa.concat_arrays([published, true]).dictionary_encode(null_encoding="encode")
+    codes = both.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    value, original = codes[: len(rows)], codes[len(rows) :]
+    named = tuple(both.dictionary.to_pylist())
+    group, shown = _groups(evidence, name, value == original)
+    inside = np.flatnonzero(group != NOT_PUBLISHED)
+    if SUPPRESSED_TEXT in named and (value[inside] == named.index(SUPPRESSED_TEXT)).any():
+        raise _masked(name)
+    count = int(group.max(initial=-1)) + 1
+    counterfeits = np.bincount(group[inside][rows[inside] == NOBODY], minlength=count).astype(np.int64)
+    width = len(named)
+    keys, counts = np.unique(group[inside] * width + value[inside], return_counts=True)
+    _refuse_masked(name, keys, counts, (group * width + original)[inside][rows[inside] != NOBODY])
+    texts_, place = _used(named, keys % width)
+    histogram = Histogram.of_entries(keys // width, place, counts.astype(np.int64), groups=count, width=len(texts_))
+    return ToldAttribute(texts_, group, histogram, counterfeits, shown)
+
+
+def _groups(evidence: Evidence, name: str, same: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
+    """Return the group of every row; cells that are shown beside their records come last, one by one.
+
+    A quasi-identifier with sensitive cells is known where it is not hidden in a bucket, and counts as shown where it is
+    published as it is.
+    """
+    bucket = bucket_numbers(evidence.published, name)
+    sensitive = name in evidence.schema.sensitive
+    if bucket is None and sensitive:
+        group = evidence.table.grouped.labels.astype(np.int64)
+        return group, int(group.max(initial=-1)) + 1
+    group = np.full(len(same), NOT_PUBLISHED, dtype=np.int64) if bucket is None else bucket.astype(np.int64)
+    first = 0
+    hidden = np.flatnonzero(group != NOT_PUBLISHED)
+    if len(hidden):
+        numbered, group[hidden] = np.unique(group[hidden], return_inverse=True)
+        first = len(numbered)
+    alone = np.flatnonzero((group == NOT_PUBLISHED) & (same | sensitive))
+    group[alone] = first + np.arange(len(alone))
+    return group, first
+
+
+def _refuse_masked(name: str, keys: Ints, counts: Ints, members: Ints) -> None:
+    """Refuse values that are neither those of members nor of counterfeits."""
+    original, often = np.unique(members, return_counts=True)
+    place = np.minimum(np.searchsorted(keys, original), max(len(keys) - 1, 0))
+    if len(original) and ((keys[place] != original) | (counts[place] < often)).any():
+        raise _masked(name)
+
+
+def _masked(name: str) -> SchemaError:
+    return SchemaError(
+        f"Cells of {name!r} are published masked or suppressed, so a ledger cannot tell what its groups show; "
+        "leave the attribute as it is."
+    )
+
+
+def _used(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None, ...], Ints]:
+    """Keep the texts that occur, in an order that does not depend on the rows."""
+    used = np.unique(codes)
+    order = sorted(used.tolist(), key=lambda code: (named[code] is None, named[code] or ""))
+    place = np.zeros(len(named), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(named[code] for code in order), place[codes]
+
+
+def value_sets(told: ToldAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int32]]:
+    """Return the sets of values that groups show, and the place of every group's; cells shown alone have -1."""
+    histogram, known = told.histogram, dict[bytes, int]()
+    codes, offsets = histogram.codes.astype("<i4"), histogram.offsets.tolist()
+    whole, size = codes.tobytes(), codes.itemsize
+    place = np.full(told.groups, -1, dtype=np.int32)
+    place[: told.shown] = [
+        known.setdefault(whole[size * offsets[group] : size * offsets[group + 1]], len(known))
+        for group in range(told.shown)
+    ]
+    return [tuple(np.frombuffer(each, "<i4").tolist()) for each in known], place

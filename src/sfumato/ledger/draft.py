@@ -1,0 +1,109 @@
+"""A release that is made and not written yet: what the ledger will hold of it, and the steps of writing it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.exceptions import WriteError
+from sfumato.judging.evidence import Evidence
+from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
+from sfumato.ledger.contents import NOBODY, told_by
+from sfumato.ledger.files import LedgerFiles
+from sfumato.ledger.key import PUBLISHED
+from sfumato.ledger.memory import STRANGER, Ints
+from sfumato.ledger.recording import folder_digest, pend, settle, writing
+from sfumato.ledger.store import WHAT, Rows
+from sfumato.ledger.version import TableVersion
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Draft:
+    """A version of the table that is being released, and the ledger that will record it."""
+
+    files: LedgerFiles
+    version: TableVersion
+
+    def figures(self, at: Ints) -> dict[str, int]:
+        """Count the persons of a release: those whom earlier releases published, new ones, and those who wait.
+
+        `at` has the row of the version for every published row.
+        """
+        published = np.zeros(len(self.version.numbers), dtype=np.bool_)
+        published[at[at != NOBODY]] = True
+        old = self.version.numbers != STRANGER
+        return {
+            "number": self.version.memory.releases + 1,
+            "published_before": int((published & old).sum()),
+            "published_first": int((published & ~old).sum()),
+            "waiting": int((~published & ~old).sum()),
+        }
+
+    @contextmanager
+    def recorded(
+        self, target: Path, *, evidence: Evidence, rows: Ints, at: Ints, recipe: str, source: str
+    ) -> Iterator[Callable[[Path], None]]:
+        """Record a release while it is written; give a function to call with its staged folder once that is complete.
+
+        The entry is pending from then on, until this ends: then the folder is in place and the entry is released, or
+        something failed and the entry is taken back.
+
+        Parameters
+        ----------
+        target : where the folder will be.
+        evidence : what is published.
+        rows : the row of the evidence's original for every published row.
+        at : the row of the version for every published row.
+        recipe, source : the recipe, and the fingerprint of the table.
+        """
+        with self.files.opened() as (_, chain):
+            self._refuse_moved(chain)
+        found = self.version.rows(told_by(evidence, rows), at)
+        with ExitStack() as alone:
+            staged = False
+
+            def complete(made: Path) -> None:
+                nonlocal staged
+                alone.enter_context(writing(self.files.key_path))
+                self._pend(made, target, found, {"recipe": _sha256(recipe), "source": source})
+                staged = True
+
+            try:
+                yield complete
+            except BaseException:
+                if staged:
+                    self._settle()
+                raise
+            if staged:
+                self._settle()
+                self.files.forward()
+
+    def _pend(self, made: Path, target: Path, rows: Rows, said: dict[str, str]) -> None:
+        with self.files.opened() as (store, chain):
+            self.files.refuse_older(chain, {target.absolute().parent})
+            self._refuse_moved(chain)
+            said |= {"folder": self.files.relative(target), "public": folder_digest(made / PUBLISHED)}
+            columns = {role: list(names) for role, names in self.version.columns.items()}
+            number = self.version.memory.releases + 1
+            head = pend(store, chain, number=number, said=said, columns=columns, rows=rows)
+            head.write(made / INTERNAL / STATED, ENTRY_FORMAT)
+
+    def _settle(self) -> None:
+        with self.files.opened() as (store, _):
+            settle(store, self.files.path)
+
+    def _refuse_moved(self, chain: Chain) -> None:
+        if chain.head != self.version.head:
+            raise WriteError(
+                f"The {WHAT} {self.files.path} has new entries since this release was made, so it may tell too much "
+                "together with them; make it again."
+            )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

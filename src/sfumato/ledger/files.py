@@ -1,0 +1,162 @@
+"""The files of a ledger: the tables, the key, and the head that stands beside the key."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.ledger.chain import (
+    ENTRY_FORMAT,
+    HEAD_FORMAT,
+    INTERNAL,
+    STATED,
+    Chain,
+    StatedHead,
+    first_head,
+    refuse_strange,
+)
+from sfumato.ledger.key import Key, refuse_open_to_others, refuse_public
+from sfumato.ledger.memory import Memory
+from sfumato.ledger.recording import settle, writing
+from sfumato.ledger.store import FORMAT, PENDING, RELEASED, SCHEMA, WHAT, open_store
+from sfumato.table.held_file import create, facts
+
+KEY, HEAD = ".key", ".head"
+ENDINGS = ("", KEY, HEAD)
+
+
+@dataclass(frozen=True)
+class LedgerFiles:
+    """Where the files of a ledger are; the head is beside the key."""
+
+    path: Path
+    key_path: Path
+
+    @classmethod
+    def named(cls, path: str | os.PathLike[str], key: str | os.PathLike[str] | None) -> LedgerFiles:
+        """Name the files; by default the key is beside the ledger. Refuse folders that are safe to share."""
+        ledger = Path(path)
+        files = cls(ledger, ledger.with_name(ledger.name + KEY) if key is None else Path(key))
+        for each, what in ((files.path, WHAT), (files.key_path, "key"), (files.head_path, "head")):
+            refuse_public(each, what)
+        if len({files.path, files.key_path, files.head_path}) < len(ENDINGS):
+            raise InvalidParameterError(f"The {WHAT} and its key must have names of their own; name another key.")
+        return files
+
+    @property
+    def head_path(self) -> Path:
+        """The file that tells the head."""
+        return self.key_path.with_suffix(HEAD)
+
+    @cached_property
+    def key(self) -> Key:
+        """The key."""
+        return Key.read(self.key_path)
+
+    def create(self) -> None:
+        """Make a ledger without releases, its key and its head."""
+        for path in (self.path, self.head_path):
+            if path.exists():
+                raise WriteError(f"{path} already exists; name another file.")
+        for folder in (self.path.parent, self.key_path.parent):
+            if not folder.is_dir():
+                raise WriteError(f"There is no folder {folder} for the {WHAT}.")
+        key, name = Key.make(self.key_path), secrets.token_hex(16)
+        try:
+            made = create(self.path, WHAT, SCHEMA, {"format": FORMAT, "name": name, "key": key.check})
+        except BaseException:
+            self.key_path.unlink()
+            raise
+        if not made:
+            self.key_path.unlink()
+            raise WriteError(f"{self.path} already exists; name another file.")
+        StatedHead(name, 0, first_head(name)).write(self.head_path, HEAD_FORMAT)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[sqlite3.Connection, Chain]]:
+        """Hold the tables, checked against their key and their heads."""
+        if not self.path.is_file():
+            raise ReadError(f"There is no {WHAT} {self.path}; make one by sfumato ledger init.")
+        refuse_open_to_others(self.path, WHAT)
+        with open_store(self.path) as store:
+            known = facts(store)
+            refuse_strange(self.path, known, FORMAT)
+            if self.key.check != known["key"]:
+                raise ReadError(f"{self.key_path} is not the key of the {WHAT} {self.path}; give the right one.")
+            yield store, Chain.read(store, self.path, known["name"])
+
+    def settled(self) -> str | None:
+        """Finish or undo what a killed process left, and bring the head beside the key up to date.
+
+        Returns a sentence about what was done, if anything was. Refuses a ledger that is older than the head beside the
+        key, or than a release that stands beside one of its own.
+        """
+        with writing(self.key_path), self.opened() as (store, chain):
+            self.refuse_older(chain, recorded_parents(store, self.path))
+            done = settle(store, self.path)
+        self.forward()
+        return done
+
+    def checked(self) -> None:
+        """Refuse an old ledger; settle what is pending; bring the head up to date."""
+        with self.opened() as (store, chain):
+            pending = store.execute("SELECT 1 FROM releases WHERE state = ?", (PENDING,)).fetchone()
+            stated = self.refuse_older(chain, recorded_parents(store, self.path))
+        if pending is not None or stated.head != chain.head:
+            self.settled()
+
+    def refuse_older(self, chain: Chain, parents: Iterable[Path]) -> StatedHead:
+        """Refuse a ledger that misses an entry which was written; return the head beside the key."""
+        stated = StatedHead.read(self.head_path, HEAD_FORMAT)
+        if stated is None:
+            raise ReadError(
+                f"There is no head file {self.head_path}; restore it, or write it anew by sfumato ledger repair if the "
+                f"{WHAT} is the newest copy."
+            )
+        stated.refuse_newer(chain, f"the head file {self.head_path}")
+        for parent in parents:
+            for file in parent.glob(f"*/{INTERNAL}/{STATED}"):
+                with suppress(PermissionError):
+                    mine = StatedHead.read(file, ENTRY_FORMAT)
+                    if mine is not None and mine.ledger == chain.name:
+                        mine.refuse_newer(chain, f"the release in {file.parent.parent}")
+        return stated
+
+    def forward(self) -> None:
+        """Write the head of the last entry beside the key, unless it stands there; one that is pending is none."""
+        with self.opened() as (store, chain):
+            if store.execute("SELECT 1 FROM releases WHERE state = ?", (PENDING,)).fetchone() is None:
+                newest = StatedHead(chain.name, len(chain.entries), chain.head)
+                if StatedHead.read(self.head_path, HEAD_FORMAT) != newest:
+                    newest.write(self.head_path, HEAD_FORMAT)
+
+    def remembered(self) -> Memory:
+        """Read what is remembered of persons."""
+        with self.opened() as (store, chain):
+            return Memory.read(store, chain, count_releases(store))
+
+    def relative(self, folder: Path) -> str:
+        """Return the path of a folder from that of the ledger, so that both can be moved together."""
+        target = Path(os.path.realpath(folder))
+        try:
+            return Path(os.path.relpath(target, os.path.realpath(self.path.parent))).as_posix()
+        except ValueError:  # on another drive
+            return target.as_posix()
+
+
+def count_releases(store: sqlite3.Connection) -> int:
+    """Count the releases that were written."""
+    (count,) = store.execute("SELECT count(*) FROM releases WHERE state = ?", (RELEASED,)).fetchone()
+    return int(count)
+
+
+def recorded_parents(store: sqlite3.Connection, path: Path) -> set[Path]:
+    """Return the folders that releases were written into."""
+    return {(path.parent / folder).parent for (folder,) in store.execute("SELECT folder FROM releases")}

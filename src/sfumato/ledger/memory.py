@@ -1,0 +1,118 @@
+"""What a ledger remembers of persons, as arrays: all of its rows about them, checked and put together."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.ledger.chain import Chain
+from sfumato.ledger.persons import Tokens, tokens_of
+from sfumato.ledger.store import Row, RowPlace, rows_of, unpacked, unpacked_hashes
+
+ABOUT_PERSONS = ("attributes", "persons", "signatures", "seen", "waiting")
+STRANGER = -1  # the number of a person whom the ledger does not know
+SHOWN = -1  # in place of a signature: the cell was shown beside its record
+UNSIGNED = -1
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False, repr=False)
+class RememberedAttribute:
+    """What is remembered of one attribute.
+
+    `texts` are its values in the order in which they came, `sets` the signatures, as numbers of values. For every
+    person of the ledger there is the place of her signature, whether her cell was shown, and the hash of her value.
+    """
+
+    number: int
+    name: str
+    permanent: bool
+    texts: list[str | None]
+    sets: list[tuple[int, ...]]
+    place: npt.NDArray[np.int32]
+    shown: npt.NDArray[np.bool_]
+    seen: npt.NDArray[np.bool_]
+    hashes: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Memory:
+    """All persons of a ledger, numbered from 0 in the order in which they were published."""
+
+    chain: Chain
+    releases: int
+    tokens: Tokens
+    attributes: Mapping[str, RememberedAttribute]
+    waiting: Tokens
+    since: Ints
+
+    def numbers(self, tokens: Tokens) -> Ints:
+        """Return the numbers of persons, `STRANGER` for those who were never published."""
+        return _places(tokens, self.tokens)
+
+    def waited(self, tokens: Tokens) -> Ints:
+        """Return for how many releases persons have waited."""
+        place = _places(tokens, self.waiting)
+        if not len(self.since):
+            return np.zeros(len(tokens), dtype=np.int64)
+        return np.where(place < 0, 0, self.releases + 1 - self.since[place])
+
+    @classmethod
+    def read(cls, store: sqlite3.Connection, chain: Chain, releases: int) -> Memory:
+        """Read what is remembered, and refuse rows that are not what was recorded."""
+        rows = rows_of(store, ABOUT_PERSONS)
+        chain.check(rows, ABOUT_PERSONS)
+        tokens = tokens_of(b"".join(row[0] for place, row in rows.items() if place.table == "persons"))
+        numbers = sorted({place.attribute for place in rows if place.table == "attributes"})
+        attributes = [_attribute(rows, number, len(tokens)) for number in numbers]
+        last = rows.get(RowPlace("waiting", releases), (b"", b""))
+        return cls(
+            chain,
+            releases,
+            tokens,
+            {each.name: each for each in attributes},
+            tokens_of(last[0]),
+            unpacked(last[1]).astype(np.int64),
+        )
+
+
+def _places(tokens: Tokens, among: Tokens) -> Ints:
+    found = pc.fill_null(pc.index_in(tokens, value_set=among), -1) if len(among) else pa.array([-1] * len(tokens))
+    return np.asarray(found.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _attribute(rows: Mapping[RowPlace, Row], number: int, persons: int) -> RememberedAttribute:
+    """Put together what all releases say about an attribute; what was said first of a person stays."""
+
+    def all_of(table: str) -> list[Row]:
+        return [row for place, row in rows.items() if (place.table, place.attribute) == (table, number)]
+
+    said = all_of("attributes")
+    made = RememberedAttribute(
+        number,
+        said[0][0],
+        bool(said[0][1]),
+        [text for row in said for text in json.loads(row[2])],
+        [],
+        np.full(persons, UNSIGNED, dtype=np.int32),
+        np.zeros(persons, dtype=np.bool_),
+        np.zeros(persons, dtype=np.bool_),
+        np.zeros(persons, dtype=np.uint64),
+    )
+    for sets, people, places in all_of("signatures"):
+        who, where = unpacked(people), unpacked(places)
+        made.shown[who[where == SHOWN]] = True
+        signed = where != SHOWN
+        made.place[who[signed]] = where[signed]
+        made.sets += [tuple(each) for each in json.loads(sets)]
+    for people, hashes in all_of("seen"):
+        who = unpacked(people)
+        made.seen[who], made.hashes[who] = True, unpacked_hashes(hashes)
+    return made

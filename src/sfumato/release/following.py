@@ -1,0 +1,66 @@
+"""Releases of a series: the ledger that a recipe belongs to, and the persons whom it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.codes import CodedTable
+from sfumato.core.signatures import KnownPersons
+from sfumato.exceptions import InvalidParameterError
+from sfumato.ledger.draft import Draft
+from sfumato.ledger.ledger import Ledger
+from sfumato.recipe import Recipe
+from sfumato.validation import require
+
+Known: TypeAlias = Callable[[CodedTable], KnownPersons]
+
+
+def refuse_other_ledger(recipe: Recipe, ledger: Ledger | None) -> None:
+    """Refuse to run a recipe of a series without its ledger, or with another."""
+    require(ledger is None or isinstance(ledger, Ledger), "anonymize", "ledger", "an sf.Ledger", ledger)
+    if recipe.ledger is None:
+        return
+    if ledger is None:
+        raise InvalidParameterError(
+            "The recipe is of a series of releases, which are safe together only by their ledger; give it by ledger= "
+            "(--ledger), or take [series] out of the recipe."
+        )
+    if ledger.name != recipe.ledger:
+        raise InvalidParameterError(f"The recipe is of another series than the ledger {ledger.path}; give its own.")
+
+
+def refuse_ledger_elsewhere(recipe: Recipe, ledger: Ledger | None, where: str) -> None:
+    """Refuse a ledger for a release that is not made and written in one go in memory."""
+    refuse_other_ledger(recipe, ledger)
+    if ledger is not None:
+        raise InvalidParameterError(
+            f"A ledger follows releases that are made in memory and written to a folder; {where}."
+        )
+
+
+def drafted(
+    recipe: Recipe, table: pa.Table, ledger: Ledger | None, *, later_rows: bool = False
+) -> tuple[Recipe, Draft | None]:
+    """Look up the persons of a table, and note in the recipe which series the release belongs to, and since when."""
+    refuse_other_ledger(recipe, ledger)
+    if ledger is None:
+        return recipe, None
+    draft = ledger.draft(table, recipe.schema, later_rows=later_rows)
+    return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
+
+
+def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
+    """Refuse to publish rows of persons of a series whose permanent values changed."""
+    if draft is not None:
+        draft.version.refuse_changed(rows)
+
+
+def known_persons(draft: Draft | None, order: npt.NDArray[np.int64] | None) -> Known | None:
+    """Return what tells of the persons of a table, whose rows may have been put in another order."""
+    return None if draft is None else lambda coded: draft.version.known(coded, order)

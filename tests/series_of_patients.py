@@ -1,0 +1,25 @@
+"""Quarters of a small hospital, to be released one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+
+SCHEMA = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"])
+MODELS = [sf.KAnonymity(k=2)]
+DISEASES = ["angina", "flu", "gout", "measles"]
+
+
+def quarter(first: int, last: int) -> pa.Table:
+    """Return the patients with these numbers; each always has the same age and disease."""
+    numbers = np.arange(first, last)
+    return pa.table(
+        {"id": numbers, "age": 20 + numbers % 7, "disease": [DISEASES[number % 4] for number in numbers.tolist()]}
+    )
+
+
+def released(ledger: sf.Ledger, table: pa.Table, schema: sf.Schema = SCHEMA) -> sf.Release:
+    """Make a release of a series."""
+    return sf.anonymize(table, schema, MODELS, ledger=ledger)
