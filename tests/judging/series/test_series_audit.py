@@ -69,7 +69,7 @@ def test_no_value_stands_in_what_is_printed():
 def test_one_release_is_the_series_of_length_one():
     for published, original in (SAFE[0], BROKEN[0]):
         alone = sf.exposure_series([(published, original)], SCHEMA)
-        assert alone.max() == sf.exposure(published, SCHEMA).values["disease"].maximum
+        assert alone.max() == sf.exposure(published, SCHEMA).to_dict()["values"]["disease"]["maximum"]
 
 
 def test_releases_are_taken_as_they_are():

@@ -92,7 +92,7 @@ def test_tiny_series_are_counted_exactly(series, relation):
 
 
 def test_what_is_too_large_is_an_outer_result():
-    history = written("abc:xxy", "abd:xyy")
+    history = written("abc:xxy", "abe:xyy")
     found = climb_paths(history, ONE_WAY, states=0)
     assert not found.sure.any()
     assert (found.top <= np.array(exposures(history, ONE_WAY)) + 1e-9).all()
