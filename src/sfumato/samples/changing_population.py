@@ -19,14 +19,17 @@ from sfumato.samples.population import COUNTRIES, generate
 from sfumato.schema.schema import Schema
 from sfumato.validation import is_number, is_whole, require
 
-CONDITIONS: Final = tuple(
-    "hypertension|diabetes|asthma|back pain|depression|arthritis|migraine|COPD|heart failure|anxiety|psoriasis|eczema|"
-    "osteoporosis|hypothyroidism|glaucoma|gout|epilepsy|celiac disease|colitis|Crohn's disease|endometriosis|"
-    "fibromyalgia|hepatitis B|hepatitis C|HIV|hyperthyroidism|kidney disease|liver cirrhosis|lupus|lymphoma|"
-    "macular degeneration|multiple sclerosis|narcolepsy|Parkinson's disease|rosacea|sarcoidosis|schizophrenia|scoliosis|"
-    "sickle cell disease|sleep apnea|stomach ulcer|thrombosis|tinnitus|tuberculosis|urticaria|vitiligo|bipolar disorder|"
-    "cystic fibrosis|dementia|hemophilia".split("|")
+# fmt: off
+CONDITIONS: Final = (
+    "hypertension", "diabetes", "asthma", "back pain", "depression", "arthritis", "migraine", "COPD",
+    "heart failure", "anxiety", "psoriasis", "eczema", "osteoporosis", "hypothyroidism", "glaucoma", "gout",
+    "epilepsy", "celiac disease", "colitis", "Crohn's disease", "endometriosis", "fibromyalgia", "hepatitis B",
+    "hepatitis C", "HIV", "hyperthyroidism", "kidney disease", "liver cirrhosis", "lupus", "lymphoma",
+    "macular degeneration", "multiple sclerosis", "narcolepsy", "Parkinson's disease", "rosacea", "sarcoidosis",
+    "schizophrenia", "scoliosis", "sickle cell disease", "sleep apnea", "stomach ulcer", "thrombosis", "tinnitus",
+    "tuberculosis", "urticaria", "vitiligo", "bipolar disorder", "cystic fibrosis", "dementia", "hemophilia",
 )
+# fmt: on
 """Chronic conditions, the most frequent first; further ones are numbered."""
 
 ILLNESSES: Final = {
