@@ -5,3 +5,5 @@ from .population import generate as generate
 from .six_patients import AttackExample as AttackExample
 from .six_patients import attack_example_of as attack_example_of
 from .six_patients import attack_examples as attack_examples
+from .six_patients_again import SeriesExample as SeriesExample
+from .six_patients_again import series_examples as series_examples

@@ -123,7 +123,7 @@ def value_shares(values: int, largest: float) -> Floats:
         middle = (flat + steep) / 2
         flat, steep = (middle, steep) if largest * (ranks**-middle).sum() > 1 else (flat, middle)
     shares: Floats = largest * ranks**-flat
-    return shares / shares.sum()
+    return np.asarray(shares / shares.sum())
 
 
 def condition_names(values: int) -> list[str]:
