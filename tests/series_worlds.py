@@ -53,7 +53,8 @@ def worlds(one: SeriesOfOne) -> Iterator[tuple[int, ...]]:
             part = slice(histogram.offsets[number], histogram.offsets[number + 1])
             counts = dict(zip(histogram.codes[part].tolist(), histogram.counts[part].tolist(), strict=True))
             groups.append((np.flatnonzero(each.members == number).tolist(), counts))
-    for world in itertools.product(range(len(LETTERS)), repeat=one.history.persons):
+    shown = sorted({value for _, counts in groups for value in counts})
+    for world in itertools.product(shown, repeat=one.history.persons):
         given = [Counter(world[person] for person in who) for who, _ in groups]
         if all(
             all(count <= counts.get(value, 0) for value, count in found.items())

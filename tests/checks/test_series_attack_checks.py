@@ -41,7 +41,7 @@ class ClaimsTheFirstValue(Intersection):
 
 @dataclass(frozen=True, kw_only=True)
 class AttacksOneRelease(Intersection):
-    def refuses(self, one):
+    def refuses(self, one):  # noqa: ARG002 - it refuses nothing
         return None
 
 

@@ -18,7 +18,7 @@ from sfumato.core.history import GroupedRelease
 from sfumato.validation import is_number, require
 
 ROUNDING = 1e-9
-MOST_LAYERS = 400
+MOST_RESTS = 30  # the work grows with their square
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +45,13 @@ class Difference(SeriesAttack):
 
 
 def rests(releases: Sequence[GroupedRelease]) -> Iterator[GroupedRelease]:
-    """Yield what is left of groups without those of another release that they contain, and of these rests in turn."""
+    """Yield what is left of groups without those of another release that they contain, and some rests of these rests."""
     layers, seen, at = list(releases), {_mark(each) for each in releases}, 0
     while at < len(layers):
         for other in layers[:at]:
             for small, large in ((other, layers[at]), (layers[at], other)):
                 rest = _rest(small, large)
-                if rest is not None and (mark := _mark(rest)) not in seen and len(layers) < MOST_LAYERS:
+                if rest is not None and (mark := _mark(rest)) not in seen and len(layers) < len(releases) + MOST_RESTS:
                     seen.add(mark)
                     layers.append(rest)
                     yield rest
@@ -226,7 +226,8 @@ def must_be_old(first: GroupedRelease, second: GroupedRelease) -> Any:
     overlap = _ones(first.members[both], second.members[both], (old.shape[0], new.shape[0]))
     near = overlap.T @ overlap
     near.data[:] = 1
-    crowded = (overlap.T @ old - (near @ new - new)).maximum(0)
+    near.setdiag(0)
+    crowded = (overlap.T @ old - near @ new).maximum(0)
     degree = np.asarray(overlap.sum(axis=1)).ravel()
     alone = overlap.multiply((degree == 1)[:, None]).tocsr()
     return crowded.maximum(alone.T @ old).minimum(new).tocsr()
