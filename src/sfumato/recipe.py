@@ -301,6 +301,8 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
         entry["order"] = list(schema.orders[name])
     if name in schema.flags:
         entry["flags"] = schema.flags[name]
+    if name in schema.transient:
+        entry["transient"] = True
     if name in schema.hierarchies:
         entry["hierarchy"] = schema.hierarchies[name].to_dict()
     return entry
@@ -309,11 +311,11 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
 def schema_of(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
     """Return the schema that the `[attributes]` of a recipe describe; hierarchy files must be in `folder`."""
     by_role: dict[str, Any] = {role.value: [] for role in Role}
-    extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
+    extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}, "transient": []}
     for name, entry in attributes.items():
         if not isinstance(entry, Mapping):
             raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")
-        refuse_unknown(entry, ("role", "scale", "order", "flags", "hierarchy"), f"[attributes.{name}]")
+        refuse_unknown(entry, ("role", "scale", "order", "flags", "transient", "hierarchy"), f"[attributes.{name}]")
         role = entry.get("role")
         if not isinstance(role, str) or role not in by_role:
             raise RecipeError(f"[attributes.{name}] needs a role, one of {', '.join(by_role)}.")
@@ -322,6 +324,7 @@ def schema_of(attributes: Mapping[str, Any], missing: Any, folder: Path | None) 
         for key, what in (("scale", "scales"), ("order", "orders"), ("flags", "flags")):
             if key in entry:
                 extras[what][name] = entry[key]
+        extras["transient"] += [name] if entry.get("transient") else []
         if "hierarchy" in entry:
             extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
     return Schema(**by_role, **extras, missing=missing)
@@ -333,6 +336,8 @@ def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
         raise RecipeError(f"The order in [attributes.{name}] must be a list of strings.")
     if not isinstance(entry.get("flags", ""), str):
         raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
+    if not isinstance(entry.get("transient", False), bool):
+        raise RecipeError(f"What is transient in [attributes.{name}] must be true or false.")
 
 
 def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:

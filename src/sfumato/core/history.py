@@ -18,7 +18,7 @@ class GroupedRelease:
     """One release of a series.
 
     `members` has the group of every person of the series in this release, or -1 if she is in none. `histogram` has the
-    values that each group publishes, coded alike in all releases; `counterfeits` says how many of them belong to nobody.
+    values that each group publishes, coded alike in all releases; `counterfeits` counts those that belong to nobody.
     """
 
     members: Counts
@@ -78,13 +78,17 @@ class History:
     """The releases of a series in order, with the persons of all of them numbered from 0.
 
     `truth` has the code of every person's own value in every release (releases in rows; -1 where she is not in the
-    table), if the originals are at hand; what is computed from the published files alone never looks at it.
+    table), if the originals are at hand; what is computed from the published files alone never looks at it. Values of a
+    `transient` attribute may change from release to release. `values` are the texts of the codes, where they are known;
+    a code beyond them is a missing value.
     """
 
     attribute: str
     persons: int
     releases: tuple[GroupedRelease, ...]
     truth: Counts | None = None
+    transient: bool = False
+    values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.releases:
@@ -118,7 +122,7 @@ class History:
         """Return the same series with coarser values: value v becomes part of `nodes[v]`."""
         releases = tuple(replace(each, histogram=each.histogram.coarsened(nodes)) for each in self.releases)
         truth = None if self.truth is None else np.where(self.truth >= 0, nodes[self.truth], -1)
-        return replace(self, releases=releases, truth=truth)
+        return replace(self, releases=releases, truth=truth, values=())
 
     def __repr__(self) -> str:
         return f"History of {self.attribute!r}: {len(self.releases):,} releases, {self.persons:,} persons"

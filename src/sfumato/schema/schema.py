@@ -36,6 +36,8 @@ class Schema:
     flags : boolean columns that say for every record whether the cell of this attribute is sensitive
         (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
     missing : `"own-value"` or `"matches-all"`, see `Missing`.
+    transient : the sensitive attributes whose values change, such as an illness that heals; in a series of releases
+        all others keep their values.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Schema:
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)
     missing: Missing | MissingName = Missing.OWN_VALUE
+    transient: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for role in Role:
@@ -68,6 +71,11 @@ class Schema:
         object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
         for what in ("hierarchies", "scales", "orders", "flags"):
             self._refuse_unknown(what, getattr(self, what))
+        object.__setattr__(self, "transient", _names("transient", self.transient))
+        self._refuse_unknown("transient", dict.fromkeys(self.transient))
+        for name in self.transient:
+            if self.role(name) is not Role.SENSITIVE and name not in self.flags:
+                raise SchemaError(f"Attribute {name!r} is called transient, so its role must be sensitive.")
         for name in self.flags:
             if self.role(name) not in {Role.QUASI, Role.SENSITIVE}:
                 raise SchemaError(f"Attribute {name!r} has sensitive cells, so its role must be quasi or sensitive.")

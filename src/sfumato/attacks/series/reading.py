@@ -46,7 +46,7 @@ def read_series(versions: Sequence[Version], schema: Schema, *, targets: int, se
     for number, version in enumerate(versions, 1):
         _refuse_columns(number, version, schema)
     persons, everybody = _persons([version.original for version in versions], schema)
-    permanent = [name for name in schema.sensitive if name not in getattr(schema, "transient", ())]
+    permanent = [name for name in schema.sensitive if name not in schema.transient]
     return SeriesSetting(
         {name: _read(versions, persons, everybody, schema, name) for name in permanent}, targets=targets, seed=seed
     )
