@@ -45,7 +45,7 @@ class Difference(SeriesAttack):
 
 
 def rests(releases: Sequence[GroupedRelease]) -> Iterator[GroupedRelease]:
-    """Yield what is left of groups without those of another release that they contain, and some rests of these rests."""
+    """Yield what is left of groups without those of another release that they contain, and some rests of these."""
     layers, seen, at = list(releases), {_mark(each) for each in releases}, 0
     while at < len(layers):
         for other in layers[:at]:
