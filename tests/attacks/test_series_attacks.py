@@ -144,7 +144,7 @@ def test_rows_that_must_be_old_are_old_however_rows_are_placed():
 def test_rows_that_are_not_hers_are_counted_as_fung_and_others_do():
     one = series_of("abcd:wxxy", "aef:xxz bcdg:wxyz")
     first, second = one.releases
-    rows, sizes = ForwardComparison().left(first, second, np.array([0]))
+    rows, sizes = ForwardComparison()._left(first, second, np.array([0]))
     ruled_out = sum(max(0, g1 - g2) for g1, g2 in ((1, 0), (2, 2), (1, 0), (0, 1)))
     assert sizes[0] - rows.sum() == ruled_out == 2
 

@@ -45,3 +45,4 @@ def test_sentences_say_what_was_told_before_and_who_waits():
     assert "0.25 before this one, and is 0.333 with it" in said[1]
     assert [each.split()[0] for each in said[2:]] == ["The", "1", "4"]
     assert len(list(later.sentences(words_in("zh")))) == 5
+    assert later.heading() == "What earlier releases already told"

@@ -14,7 +14,7 @@ from sfumato.attacks.running import chosen_attack, run_all
 from sfumato.attacks.series.comparing import BackwardComparison, CrossComparison, Difference, ForwardComparison
 from sfumato.attacks.series.equating import ValueEquivalence
 from sfumato.attacks.series.intersecting import CriticalAbsence, Intersection, Unflagging
-from sfumato.attacks.series.reading import Version, read_series
+from sfumato.attacks.series.reading import VersionTables, read_series
 from sfumato.attacks.series.row_linking import RowLinking
 from sfumato.attacks.series.setting import SeriesAttack
 from sfumato.attacks.setting import MOST_TARGETS
@@ -113,9 +113,9 @@ def attack_series(
     return Attacks(results=results, skipped=skipped)
 
 
-def _version(number: int, given: Given) -> Version:
+def _version(number: int, given: Given) -> VersionTables:
     if isinstance(given, MadeHere):
-        return Version(given.published, given.original, given.correspondence)
+        return VersionTables(given.published, given.original, given.correspondence)
     if len(given) not in {2, 3}:
         raise InvalidParameterError(
             f"attack_series: release {number} must be an sf.Release, or a published table and its original."
@@ -126,4 +126,4 @@ def _version(number: int, given: Given) -> Version:
         raise InvalidParameterError(
             f"The correspondence of release {number} must list an original row per published row."
         )
-    return Version(shown, original, rows)
+    return VersionTables(shown, original, rows)

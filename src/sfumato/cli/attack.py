@@ -119,17 +119,7 @@ def attack(
     if threshold is not None and not 0 <= threshold <= 1:
         raise InvalidParameterError("--threshold must be between 0 and 1.")
     if series.series:
-        _refuse_beside_series(knowing)
-        found = attacked_in_series(
-            files,
-            series.originals,
-            described,
-            reading,
-            attacks=attacking.attack,
-            targets=attacking.targets,
-            seed=attacking.seed,
-        )
-        _show(found, threshold, json=json)
+        _attack_series(files, series, described, reading, knowing, attacking, threshold=threshold, json=json)
         return
     file, promise = series.only_file(files), described.promise()
     if knowing.known is None:
@@ -144,6 +134,26 @@ def attack(
             "give --control, measure them by sfumato audit --exposure, or publish ranges."
         )
     _show(_attacked(reading.read(file, promise.conventions), promise, knowing, attacking), threshold, json=json)
+
+
+def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has them
+    files: list[str],
+    series: SeriesAttacked,
+    described: RoleOptions,
+    reading: Reading,
+    knowing: Knowing,
+    attacking: Attacking,
+    *,
+    threshold: float | None,
+    json: bool,
+) -> None:
+    """Attack several releases together, and print what was found."""
+    _refuse_beside_series(knowing)
+    chosen, drawn = attacking.attack, (attacking.targets, attacking.seed)
+    found = attacked_in_series(
+        files, series.originals, described, reading, attacks=chosen, targets=drawn[0], seed=drawn[1]
+    )
+    _show(found, threshold, json=json)
 
 
 def _refuse_beside_series(knowing: Knowing) -> None:

@@ -87,6 +87,11 @@ class SeriesTold:
     waiting: int = 0
     counterfeits: int = 0
 
+    @staticmethod
+    def heading(say: Words = ENGLISH) -> str:
+        """Say what the sentences are about."""
+        return say("series.heading")
+
     def sentences(self, say: Words = ENGLISH) -> Iterator[str]:
         """Say it, one sentence after the other."""
         if self.earlier:

@@ -106,7 +106,7 @@ def _mark(release: GroupedRelease) -> bytes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(SeriesAttack):
+class GroupComparison(SeriesAttack):
     """Rule out rows of a target's group by comparing it with her group in the release before or after it.
 
     The adversary knows the groups of one target. Which groups of two releases overlap is taken from who is in both.
@@ -128,7 +128,7 @@ class Comparison(SeriesAttack):
         """Return the persons whom the comparison of two releases can be about."""
 
     @abstractmethod
-    def left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
+    def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Return the rows by value that are left to each target, as a sparse matrix, and the rows of her group."""
 
     def claims(self, one: SeriesOfOne) -> Claims:
@@ -139,7 +139,7 @@ class Comparison(SeriesAttack):
             persons = self.targets(first, second)
             if not len(persons):
                 continue
-            rows, sizes = self.left(first, second, persons)
+            rows, sizes = self._left(first, second, persons)
             remaining = np.asarray(rows.sum(axis=1)).ravel()
             most, top = np.asarray(rows.max(axis=1).todense()).ravel(), np.asarray(rows.argmax(axis=1)).ravel()
             sure = (most > 0) & (most >= (self.certainty - ROUNDING) * remaining)
@@ -149,14 +149,14 @@ class Comparison(SeriesAttack):
         return Claims(value, {"ruled_out": ruled / max(compared, 1)})
 
 
-class _Meeting(Comparison):
+class _Meeting(GroupComparison):
     """A comparison of the groups of a target who is in both releases."""
 
     def targets(self, first: GroupedRelease, second: GroupedRelease) -> Ints:
         """Return who is in both."""
         return np.flatnonzero((first.members >= 0) & (second.members >= 0))
 
-    def left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
+    def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Leave of every value as many rows as both groups have."""
         one, two = matrix(first.histogram)[first.members[targets]], matrix(second.histogram)[second.members[targets]]
         return one.minimum(two).tocsr(), self.sizes(first, second, targets)
@@ -189,7 +189,7 @@ class CrossComparison(_Meeting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BackwardComparison(Comparison):
+class BackwardComparison(GroupComparison):
     """Rule out rows of the group of a newcomer that must be old, because everybody before her is still there."""
 
     name = "backward-comparison"
@@ -206,7 +206,7 @@ class BackwardComparison(Comparison):
         cumulative = any(len(self.targets(first, second)) for first, second in pairwise(one.releases))
         return few or (None if cumulative else "no release keeps everybody of the one before and adds others.")
 
-    def left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
+    def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Leave the rows that may be new."""
         group = second.members[targets]
         rows = matrix(second.histogram) - must_be_old(first, second)

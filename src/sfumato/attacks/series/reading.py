@@ -27,7 +27,7 @@ BETWEEN = "\x1f"  # no text has it; joins cells to one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Version:
+class VersionTables:
     """One release of a series: the published table, its original, and the original row of every published row.
 
     A row of the correspondence is -1 for a counterfeit. Without a correspondence, persons are found by what they are
@@ -39,7 +39,7 @@ class Version:
     correspondence: Ints | None = None
 
 
-def read_series(versions: Sequence[Version], schema: Schema, *, targets: int, seed: int) -> SeriesSetting:
+def read_series(versions: Sequence[VersionTables], schema: Schema, *, targets: int, seed: int) -> SeriesSetting:
     """Read all releases; attributes that change, and those that are flagged, are left out."""
     if Missing(schema.missing) is Missing.MATCHES_ALL:
         raise SchemaError('A series is read with missing="own-value" only; choose that policy.')
@@ -52,7 +52,7 @@ def read_series(versions: Sequence[Version], schema: Schema, *, targets: int, se
     )
 
 
-def _refuse_columns(number: int, version: Version, schema: Schema) -> None:
+def _refuse_columns(number: int, version: VersionTables, schema: Schema) -> None:
     for what, table, names in (
         ("original", version.original, (*schema.identifier, *schema.quasi, *schema.sensitive)),
         ("published table", version.published, (*schema.quasi, *schema.sensitive)),
@@ -83,7 +83,7 @@ def _persons(originals: Sequence[pa.Table], schema: Schema) -> tuple[list[Ints],
 
 
 def _read(
-    versions: Sequence[Version], persons: Sequence[Ints], everybody: int, schema: Schema, name: str
+    versions: Sequence[VersionTables], persons: Sequence[Ints], everybody: int, schema: Schema, name: str
 ) -> SeriesOfOne:
     """Read what all releases tell about one attribute, and the truth."""
     columns = [texts(version.published[name]) for version in versions]
@@ -109,7 +109,7 @@ def _read(
     return SeriesOfOne(History(name, everybody, releases), truth, rows)
 
 
-def _row_groups(version: Version, schema: Schema, name: str) -> Ints:
+def _row_groups(version: VersionTables, schema: Schema, name: str) -> Ints:
     """Return the group of every published row: its bucket, or the rows that look alike; -1 for a suppressed cell."""
     shown = version.published
     labels = PublishedTable.read(shown, schema.of_quasi()).grouped.labels.astype(np.int64)
@@ -122,7 +122,7 @@ def _row_groups(version: Version, schema: Schema, name: str) -> Ints:
     return number
 
 
-def _members(version: Version, person: Ints, everybody: int, rows: Ints, schema: Schema) -> Ints:
+def _members(version: VersionTables, person: Ints, everybody: int, rows: Ints, schema: Schema) -> Ints:
     """Return the group of everybody in one release; -1 for who is in none."""
     members = np.full(everybody, NOBODY, dtype=np.int64)
     if version.correspondence is None:
@@ -144,7 +144,7 @@ def _released(members: Ints, rows: Ints, values: Ints, width: int) -> GroupedRel
     return GroupedRelease(members, histogram, spare)
 
 
-def _found(version: Version, rows: Ints, schema: Schema) -> Ints:
+def _found(version: VersionTables, rows: Ints, schema: Schema) -> Ints:
     """Find the group of every person of the original by what she is known by; -1 for one whom no row covers."""
     seen = schema.of_quasi()
     real = np.flatnonzero(~_starred(version.published, seen) & (rows >= 0))
@@ -180,7 +180,7 @@ def _starred(shown: pa.Table, schema: Schema) -> Flags:
 
 
 def _shown_rows(
-    versions: Sequence[Version], schema: Schema, name: str, groups: Sequence[Ints], values: Sequence[Ints]
+    versions: Sequence[VersionTables], schema: Schema, name: str, groups: Sequence[Ints], values: Sequence[Ints]
 ) -> tuple[ShownRows, ...]:
     """Give what rows show beside the value a number; nothing if they show nothing."""
     beside = [set(_beside(version.published, schema, name)) for version in versions]
