@@ -58,7 +58,7 @@ function show(text) {
   if (again && document.activeElement !== again) again.focus({ preventScroll: true });
   if (focused && !again) byId("main").focus({ preventScroll: true });
   if (again && typed !== null) keepTyping(again, typed);
-  else if (again?.matches(TYPED)) again.select(); // as it was when the field was entered: what is typed next replaces it
+  else if (again && again.matches(TYPED)) again.select(); // as it was when the field was entered: what is typed next replaces it
   begin();
 }
 
