@@ -136,3 +136,40 @@ def test_centers_of_groups_are_refused_in_a_sentence(run, tmp_path):
     assert "publishes centers of groups" in refused.stderr
     audited = run("audit", table, "--recipe", recipe, "--original", tmp_path / "complete.csv", "--exposure")
     assert audited.exit_code == 0, audited.stderr
+
+
+def test_a_series_is_attacked_with_the_recipe_of_its_last_release(run):
+    schema = sf.Schema(identifier=["patient"], quasi=["age", "sex", "zip"], sensitive=["condition"])
+    folders, originals = [], []
+    for number, table in enumerate(sf.samples.generate_series(150, 2, seed=1)):
+        patients = table.select(["patient", "age", "sex", "zip", "condition"])
+        promise = [sf.FrequencyLDiversity(l=2, sensitive="condition")]
+        sf.anonymize(patients, schema, promise, sf.Anatomy(), seed=1).write(f"q{number}")
+        sf.write(patients, f"t{number}.csv")
+        folders.append(f"q{number}")
+        originals.append(f"t{number}.csv")
+    asked = ["attack", *folders, "--series", "--originals", *originals, "--seed", 1]
+    told = run(*asked)
+    assert told.exit_code == 0, told.stderr
+    assert "intersection of 'condition'" in told.stdout
+    broken = run(*asked, "--attack", "intersection", "--threshold", 0.2, "--json")
+    assert broken.exit_code == 1
+    found = json.loads(broken.stdout)
+    assert not found["holds"]
+    assert found["attacks"][0]["successes"] == found["attacks"][0]["claims"] > 50
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["raw.csv", "raw.csv", "--with", "patients.csv"], "2 tables are given; give one, or --series"),
+        (["raw.csv", "--originals", "patients.csv", "--with", "patients.csv"], "--originals also needs --series"),
+        (["raw.csv"], "Give --with"),
+        (["raw.csv", "--series", "--originals", "patients.csv", "--with", "patients.csv"], "--with is about one table"),
+        (["raw.csv", "raw.csv", "--series", "--originals", "patients.csv"], "as many originals as releases"),
+    ],
+)
+def test_options_of_a_series_and_of_one_table_are_kept_apart(run, given, sentence):
+    result = run("attack", *given, *ROLES)
+    assert result.exit_code == 2
+    assert sentence in result.stderr

@@ -1,4 +1,5 @@
 from .attacking_records import attack_records as attack_records
+from .attacking_series import attack_series as attack_series
 from .base import Attack as Attack
 from .coincidence import Coincidence as Coincidence
 from .composing import Composition as Composition
@@ -22,4 +23,14 @@ from .record_singling import SingleCombination as SingleCombination
 from .record_singling import SingleValue as SingleValue
 from .results import AttackResult as AttackResult
 from .results import Attacks as Attacks
+from .series.comparing import BackwardComparison as BackwardComparison
+from .series.comparing import CrossComparison as CrossComparison
+from .series.comparing import Difference as Difference
+from .series.comparing import ForwardComparison as ForwardComparison
+from .series.equating import ValueEquivalence as ValueEquivalence
+from .series.intersecting import CriticalAbsence as CriticalAbsence
+from .series.intersecting import Intersection as Intersection
+from .series.intersecting import Unflagging as Unflagging
+from .series.row_linking import RowLinking as RowLinking
+from .series.setting import SeriesAttack as SeriesAttack
 from .sparse_matching import ScoreMatching as ScoreMatching

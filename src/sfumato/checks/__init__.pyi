@@ -6,5 +6,6 @@ from .measures import check_measure as check_measure
 from .models import check_level_equals_oracle as check_level_equals_oracle
 from .models import check_model as check_model
 from .releases import check_release as check_release
+from .series_attacks import check_series_attack as check_series_attack
 from .suite import every_law as every_law
 from .suite import laws_of as laws_of

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from sfumato.algorithms.base import Algorithm
 from sfumato.attacks.base import Attack
+from sfumato.attacks.series.setting import SeriesAttack
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.attacks import ATTACK_CHECKS
 from sfumato.checks.formats import FORMAT_CHECKS
 from sfumato.checks.masking import MASKING_CHECKS
 from sfumato.checks.measures import MEASURE_CHECKS
 from sfumato.checks.models import MODEL_CHECKS
+from sfumato.checks.series_attacks import SERIES_ATTACK_CHECKS
 from sfumato.checks.trials import Trial
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.measures.base import Measure
@@ -41,10 +43,11 @@ LAWS: dict[type, tuple[Law, ...]] = {
     Algorithm: tuple(_on_trials(check) for check in ALGORITHM_CHECKS),
     Measure: MEASURE_CHECKS,
     Attack: ATTACK_CHECKS,
+    SeriesAttack: SERIES_ATTACK_CHECKS,
     Format: FORMAT_CHECKS,
     MaskingStep: MASKING_CHECKS,
 }
-Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | Format | MaskingStep
+Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | SeriesAttack | Format | MaskingStep
 Test = TypeVar("Test", bound=Callable[..., None])
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.attack_series import SeriesAttacked, attacked_in_series
 from sfumato.cli.audit import Comparing
-from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RoleOptions, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -26,6 +27,7 @@ EXAMPLES = examples(
     "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml \\",
     "    --original patients.csv --key name --attack linkage --attack membership --json",
     "sfumato attack first.csv --with patients.csv --quasi age,zip --sensitive disease --other second.csv",
+    "sfumato attack 2026-q1 2026-q2 --series --originals patients-q1.csv patients-q2.csv",
     "sfumato attack synthetic.csv --with patients.csv --control others.csv --quasi age,zip --sensitive disease",
 )
 
@@ -35,15 +37,15 @@ class Knowing:
     """What the adversary knows, and where to find out whether she is right."""
 
     known: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--with",
             metavar="FILE",
             help="The people the adversary knows, by the quasi-identifiers in this table; the original is the worst "
-            "case. She does not know its sensitive columns: they show whether she is right.",
+            "case. She does not know its sensitive columns: they show whether she is right. Needed without --series.",
             show_default=False,
         ),
-    ]
+    ] = None
     original: Annotated[
         str | None, typer.Option(metavar="FILE", help="The true rows, found by --key; people not in it are outsiders.")
     ] = None
@@ -87,11 +89,19 @@ class Attacking:
 @spread
 def attack(
     *,
-    file: Source,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="The table: a file or a database URL. With --series the releases, in order.",
+            show_default=False,
+        ),
+    ],
     reading: Reading,
     described: RoleOptions,
     knowing: Knowing,
     attacking: Attacking,
+    series: SeriesAttacked,
     threshold: Annotated[
         float | None,
         typer.Option(metavar="CHANCE", help="Fail if the success rate of an attack is surely above this."),
@@ -101,13 +111,19 @@ def attack(
     """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
     Every success rate comes with its 95% confidence interval, the rate of guessing, and a control: the same attack on
-    people the table says nothing about. Without --threshold nothing is judged. With a control, the threshold is on the
-    excess: how far an attack gets from what the control gets right to always being right. Exit codes: 0 nothing fails,
-    1 the threshold fails, 2 bad request.
+    people the table says nothing about. With --series several releases are attacked together; guessing is then what
+    one of them tells alone. Without --threshold nothing is judged. With a control, the threshold is on the excess: how
+    far an attack gets from what the control gets right to always being right. Exit codes: 0 nothing fails, 1 the
+    threshold fails, 2 bad request.
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise InvalidParameterError("--threshold must be between 0 and 1.")
-    promise = described.promise()
+    if series.series:
+        _attack_series(files, series, described, reading, knowing, attacking, threshold=threshold, json=json)
+        return
+    file, promise = series.only_file(files), described.promise()
+    if knowing.known is None:
+        raise InvalidParameterError("Give --with, a table of the people the adversary knows.")
     if knowing.control is not None:
         shown = reading.read(file, promise.conventions)
         _attack_records(shown, promise, knowing, attacking, threshold=threshold, json=json)
@@ -117,7 +133,39 @@ def attack(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
             "give --control, measure them by sfumato audit --exposure, or publish ranges."
         )
-    found = _attacked(reading.read(file, promise.conventions), promise, knowing, attacking)
+    _show(_attacked(reading.read(file, promise.conventions), promise, knowing, attacking), threshold, json=json)
+
+
+def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has them
+    files: list[str],
+    series: SeriesAttacked,
+    described: RoleOptions,
+    reading: Reading,
+    knowing: Knowing,
+    attacking: Attacking,
+    *,
+    threshold: float | None,
+    json: bool,
+) -> None:
+    """Attack several releases together, and print what was found."""
+    _refuse_beside_series(knowing)
+    chosen, drawn = attacking.attack, (attacking.targets, attacking.seed)
+    found = attacked_in_series(
+        files, series.originals, described, reading, attacks=chosen, targets=drawn[0], seed=drawn[1]
+    )
+    _show(found, threshold, json=json)
+
+
+def _refuse_beside_series(knowing: Knowing) -> None:
+    """Refuse options about single tables, which an attack on a series would ignore."""
+    for each in fields(knowing):
+        if getattr(knowing, each.name) is not None:
+            option = "with" if each.name == "known" else each.name
+            raise InvalidParameterError(f"--{option} is about one table; leave it out with --series.")
+
+
+def _show(found: Attacks, threshold: float | None, *, json: bool) -> None:
+    """Print what was found, and fail if an attack is surely above the threshold."""
     worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
     if json:
         print_json({"holds": not worse, **found.to_dict()})
@@ -142,7 +190,7 @@ def _attack_records(
     with progress("Attacking"):
         found = attack_records(
             published,
-            Reading().read(knowing.known, promise.reading),
+            Reading().read(str(knowing.known), promise.reading),
             attacking.attack,
             control=Reading().read(knowing.control, promise.reading),
             schema=promise.schema,
@@ -174,7 +222,7 @@ def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Att
             ("other", knowing.other),
         )
     }
-    rows = Comparing(original=knowing.known, correspondence=knowing.correspondence).rows()
+    rows = Comparing(original=str(knowing.known), correspondence=knowing.correspondence).rows()
     with progress("Attacking"):
         return run(
             published,

@@ -61,17 +61,11 @@ def audit_in_series(
     from sfumato.cli.asking import ask_promise
     from sfumato.judging.series.auditing import audit_series
 
-    many, odd = divmod(len(files) + len(originals), 2)
-    if not originals or odd or len(files) < many:
-        raise InvalidParameterError(
-            f"A series needs as many originals as releases, but {len(files):,} tables and {len(originals):,} originals "
-            "are given; write all releases, then --originals and all originals."
-        )
-    releases, sources = [Path(file) for file in files[:many]], [*originals, *files[many:]]
+    releases, sources = paired(files, originals)
     promise = ask_promise(_with_recipe(asked, releases))
     with progress("Judging"):
         tables = [
-            _version(release, source, promise, reading) for release, source in zip(releases, sources, strict=True)
+            read_version(release, source, promise, reading) for release, source in zip(releases, sources, strict=True)
         ]
         found = audit_series(tables, promise.schema, models=promise.models)
     if json:
@@ -82,13 +76,24 @@ def audit_in_series(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
+def paired(files: Sequence[str], originals: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Tell releases and originals apart; the tables after the first of `--originals` are originals, too."""
+    many, odd = divmod(len(files) + len(originals), 2)
+    if not originals or odd or len(files) < many:
+        raise InvalidParameterError(
+            f"A series needs as many originals as releases, but {len(files):,} tables and {len(originals):,} originals "
+            "are given; write all releases, then --originals and all originals."
+        )
+    return [Path(file) for file in files[:many]], [*originals, *files[many:]]
+
+
 def _with_recipe(asked: RecipeOptions, releases: Sequence[Path]) -> RecipeOptions:
     """Take the recipe of the last release, if it is a folder and nothing else says which column is what."""
     recipe = _folder(releases[-1]) / INTERNAL / "recipe.toml"
     return replace(asked, recipe=recipe) if asked.recipe is None and not asked.quasi and recipe.exists() else asked
 
 
-def _version(
+def read_version(
     release: Path, source: str, promise: Promise, reading: Reading
 ) -> tuple[pa.Table, pa.Table] | tuple[pa.Table, pa.Table, npt.NDArray[np.int64]]:
     """Read a release, its original and, where it was written with the release, who is who."""

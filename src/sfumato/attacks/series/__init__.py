@@ -1,0 +1,1 @@
+"""Attacks on series of releases: what several tables tell together, and none of them alone."""

@@ -1,0 +1,147 @@
+"""What attacks on a series work on: who was in which group of which release, what was shown, and the truth."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.attacks.base import INFERENCE
+from sfumato.attacks.beliefs import Flags, Floats, Ints
+from sfumato.attacks.results import AttackResult
+from sfumato.core.history import GroupedRelease, History
+from sfumato.randomness import generator
+
+TWO = 2
+LINKABLE = "nothing but the sensitive attribute is shown in the rows."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShownRows:
+    """The published rows of one release: the group of each, its sensitive value, and what else it shows.
+
+    `shown` numbers what the other columns show together, alike in all releases; `group` is -1 for rows in none.
+    """
+
+    group: Ints
+    value: Ints
+    shown: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeriesOfOne:
+    """What a series tells about one sensitive attribute, and the truth about it: one permanent value per person.
+
+    `rows` are the published rows of every release, if they show anything else; else there are none.
+    """
+
+    history: History
+    truth: Ints
+    rows: tuple[ShownRows, ...] = ()
+
+    @property
+    def releases(self) -> tuple[GroupedRelease, ...]:
+        """The releases in order."""
+        return self.history.releases
+
+    @cached_property
+    def alone(self) -> Floats:
+        """The largest share of a value in any one group of every person: what the best single release tells her."""
+        best = np.zeros(self.history.persons)
+        for each in self.releases:
+            histogram = each.histogram
+            share = histogram.reduce(np.maximum, histogram.counts) / np.maximum(histogram.sizes, 1)
+            inside = np.flatnonzero(each.members >= 0)
+            best[inside] = np.maximum(best[inside], share[each.members[inside]])
+        return best
+
+    @cached_property
+    def published(self) -> Flags:
+        """Who was ever in a group."""
+        return np.asarray(np.any([each.members >= 0 for each in self.releases], axis=0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeriesSetting:
+    """A series of releases, by sensitive attribute, and how many of its persons to attack."""
+
+    attributes: Mapping[str, SeriesOfOne]
+    targets: int
+    seed: int
+
+    def chosen(self, one: SeriesOfOne) -> Ints:
+        """Draw targets among those who were ever published."""
+        everybody = np.flatnonzero(one.published)
+        return np.sort(generator(self.seed).permutation(everybody)[: self.targets])
+
+    def strangers(self, count: int) -> Ints:
+        """Return for every target another one, drawn at random."""
+        order = generator(self.seed + 1).permutation(count)
+        stranger = np.empty(count, dtype=np.int64)
+        stranger[order] = np.roll(order, 1)
+        return stranger
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Claims:
+    """The value that is claimed of every person, -1 where nothing is claimed; `details` are further shares."""
+
+    value: Ints
+    details: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesAttack(ABC):
+    """A way to learn something from several releases that none of them tells alone.
+
+    The adversary holds all releases; she knows who is in which version, and in which group everybody is. A claim is
+    compared with what the most telling single release says of the target (guessing) and with the value of another
+    target (control).
+    """
+
+    name: ClassVar[str]
+    question: ClassVar[str] = INFERENCE
+    reference: ClassVar[str]
+
+    @abstractmethod
+    def claims(self, one: SeriesOfOne) -> Claims:
+        """Make claims about everybody."""
+
+    def refuses(self, one: SeriesOfOne) -> str | None:
+        """Return why the attack does not apply to a sensitive attribute; None if it does."""
+        return None if len(one.releases) >= TWO else "it needs at least two releases."
+
+    def refusal(self, setting: SeriesSetting) -> str | None:
+        """Return why the attack does not apply to any sensitive attribute; None if it does."""
+        if not setting.attributes:
+            return "there is no sensitive attribute that stays the same."
+        why = [self.refuses(one) for one in setting.attributes.values()]
+        return why[0] if all(why) else None
+
+    def run(self, setting: SeriesSetting) -> Iterator[AttackResult]:
+        """Attack the sensitive attributes one by one."""
+        for name, one in setting.attributes.items():
+            if self.refuses(one) is None:
+                yield self._judged(setting, name, one)
+
+    def _judged(self, setting: SeriesSetting, name: str, one: SeriesOfOne) -> AttackResult:
+        made, targets = self.claims(one), setting.chosen(one)
+        value, truth = made.value[targets], one.truth[targets]
+        claimed, lonely = value >= 0, len(targets) == 1
+        stranger = setting.strangers(len(targets))
+        return AttackResult(
+            attack=self.name,
+            question=self.question,
+            sensitive=name,
+            targets=len(targets),
+            claims=int(claimed.sum()),
+            successes=int((claimed & (value == truth)).sum()),
+            baseline=float(np.where(claimed, one.alone[targets], 0.0).mean()),
+            control_targets=0 if lonely else len(targets),
+            control_successes=0 if lonely else int((claimed & (value == truth[stranger])).sum()),
+            details=made.details,
+        )

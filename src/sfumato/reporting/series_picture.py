@@ -1,0 +1,141 @@
+"""What a report says about a series: exposure release by release as a picture, and what earlier releases told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sfumato.reporting.drawing import (
+    AFTER,
+    BEFORE_EDGE,
+    FAINT,
+    LINE,
+    QUIET,
+    dot,
+    line,
+    path,
+    picture,
+    text_width,
+    words,
+)
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
+
+LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 240.0
+RIGHT, BELOW, KEY = 24.0, 48.0, 28.0
+RADIUS, LETTER, PAPER = 4.5, 6.8, "#ffffff"
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+MOST_NUMBERS = 20
+
+
+def draw_series_exposure(
+    own: Sequence[float], independent: Sequence[float] = (), *, limit: float | None = None, say: Words = ENGLISH
+) -> str:
+    """Draw the mean exposure of people by all releases up to each one, as an SVG picture.
+
+    Parameters
+    ----------
+    own : the exposure of the series as it was published, release by release.
+    independent : the same for releases of the same tables that were each made on their own, to compare with.
+    limit : the largest exposure that is promised.
+    say : the words.
+    """
+    tracks = [(say("series.picture.own"), own, AFTER)]
+    if independent:
+        tracks.append((say("series.picture.independent"), independent, BEFORE_EDGE))
+    count = max(len(values) for _, values, _ in tracks)
+    shapes = [*_grid(count, say), *(_limit(limit, say) if limit is not None else ())]
+    for name, values, ink in reversed(tracks):
+        points = [(_across(at, count), _up(value)) for at, value in enumerate(values)]
+        shapes.append(path(points, ink=ink, width=2))
+        for number, ((x, y), value) in enumerate(zip(points, values, strict=True), 1):
+            tip = say("series.picture.tip", track=name, number=number, value=f"{value:.3g}")
+            shapes.append(dot(x, y, RADIUS, fill=ink if ink == AFTER else PAPER, edge=ink, width=1.5, tip=tip))
+    shapes += _key([(name, ink) for name, _, ink in tracks])
+    told = say("series.picture.between").join(
+        say("series.picture.track", track=name, values=", ".join(f"{value:.3g}" for value in values))
+        for name, values, _ in tracks
+    )
+    return picture(
+        LEFT + WIDTH + RIGHT,
+        TOP + HEIGHT + BELOW + KEY,
+        title=say("series.picture.title"),
+        description=say("series.picture.told", told=told),
+        shapes=shapes,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesTold:
+    """What a release adds to its series, in plain numbers.
+
+    Parameters
+    ----------
+    earlier : how many releases there were before.
+    persons : how many people of this release were in one of them.
+    before, after : the highest exposure of a person by all releases, without this one and with it.
+    equal : pairs of people who are proved to have the same value.
+    waiting : people who are left out until their values fit a group.
+    counterfeits : rows that stand for nobody.
+    """
+
+    earlier: int
+    persons: int
+    before: float
+    after: float
+    equal: int = 0
+    waiting: int = 0
+    counterfeits: int = 0
+
+    @staticmethod
+    def heading(say: Words = ENGLISH) -> str:
+        """Say what the sentences are about."""
+        return say("series.heading")
+
+    def sentences(self, say: Words = ENGLISH) -> Iterator[str]:
+        """Say it, one sentence after the other."""
+        if self.earlier:
+            yield say("series.earlier", n=self.earlier, persons=self.persons)
+            yield say("series.before", before=f"{self.before:.3g}", after=f"{self.after:.3g}")
+        else:
+            yield say("series.first")
+        if self.equal:
+            yield say("series.equal", n=self.equal)
+        yield say("series.waiting", n=self.waiting) if self.waiting else say("series.nobody_waits")
+        if self.counterfeits:
+            yield say("series.counterfeits", n=self.counterfeits)
+
+
+def _across(at: int, count: int) -> float:
+    return LEFT + WIDTH * (at + 0.5) / count
+
+
+def _up(value: float) -> float:
+    return TOP + HEIGHT * (1 - value)
+
+
+def _grid(count: int, say: Words) -> Iterator[str]:
+    bottom, right = TOP + HEIGHT, LEFT + WIDTH
+    for share in TICKS:
+        yield line(LEFT, _up(share), right, _up(share), ink=FAINT)
+        yield words(LEFT - 8, _up(share) + 4, f"{share:g}", size=11, ink=QUIET, anchor="end")
+    step = -(-count // MOST_NUMBERS)
+    for at in range(0, count, step):
+        yield words(_across(at, count), bottom + 18, f"{at + 1}", size=11, ink=QUIET, anchor="middle")
+    yield words(right, bottom + 38, f"{say('series.picture.axis')} →", ink=QUIET, anchor="end")
+    yield words(LEFT - 40, TOP - 12, f"{say('series.picture.exposure')} ↑", ink=QUIET)
+
+
+def _limit(limit: float, say: Words) -> Iterator[str]:
+    yield line(LEFT, _up(limit), LEFT + WIDTH, _up(limit), ink=LINE, width=1.5, dashes="4 3")
+    told = say("series.picture.limit", limit=f"{limit:.3g}")
+    yield words(LEFT + WIDTH, _up(limit) - 6, told, size=11, ink=LINE, anchor="end", halo=True)
+
+
+def _key(tracks: Sequence[tuple[str, str]]) -> Iterator[str]:
+    x, y = LEFT, TOP + HEIGHT + BELOW + 8
+    for name, ink in tracks:
+        yield line(x, y - 4, x + 24, y - 4, ink=ink, width=2)
+        yield dot(x + 12, y - 4, RADIUS, fill=ink if ink == AFTER else PAPER, edge=ink, width=1.5)
+        yield words(x + 32, y, name, ink=QUIET)
+        x += 60 + LETTER * text_width(name)
