@@ -18,6 +18,7 @@ from .algorithms.buckets.anatomy import Anatomy as Anatomy
 from .algorithms.buckets.cross_bucket import CrossBucket as CrossBucket
 from .algorithms.buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
+from .algorithms.buckets.m_invariant_buckets import MInvariantBuckets as MInvariantBuckets
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .algorithms.cuts.k_optimize import KOptimize as KOptimize
@@ -75,6 +76,7 @@ from .models.k_anonymity import KAnonymity as KAnonymity
 from .models.k_map import KMap as KMap
 from .models.ke_anonymity import KEAnonymity as KEAnonymity
 from .models.kl_anonymity import KLAnonymity as KLAnonymity
+from .models.m_invariance import MInvariance as MInvariance
 from .models.nt_closeness import NTCloseness as NTCloseness
 from .models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity as PPlusSensitiveKAnonymity
 from .models.p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity

@@ -17,6 +17,7 @@ from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.m_invariant_buckets import MInvariantBuckets
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.k_optimize import KOptimize
@@ -75,6 +76,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.ke_anonymity import KEAnonymity
 from sfumato.models.kl_anonymity import KLAnonymity
+from sfumato.models.m_invariance import MInvariance
 from sfumato.models.nt_closeness import NTCloseness
 from sfumato.models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
@@ -120,6 +122,7 @@ _OUR_MODELS: tuple[type[PrivacyModel], ...] = (
     BetaLikeness,
     DeltaDisclosure,
     KLAnonymity,
+    MInvariance,
     XYAnonymity,
     KMap,
     DeltaPresence,
@@ -141,6 +144,7 @@ _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     CrossBucket,
     LocalAnatomy,
     LocalAnatomyGeneralization,
+    MInvariantBuckets,
     NCPTopDown,
     Sabre,
     Slicing,

@@ -13,6 +13,7 @@ from .k_anonymity import KAnonymity as KAnonymity
 from .k_map import KMap as KMap
 from .ke_anonymity import KEAnonymity as KEAnonymity
 from .kl_anonymity import KLAnonymity as KLAnonymity
+from .m_invariance import MInvariance as MInvariance
 from .nt_closeness import NTCloseness as NTCloseness
 from .p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity as PPlusSensitiveKAnonymity
 from .p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity

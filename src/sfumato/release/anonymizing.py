@@ -246,7 +246,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         published,
         schema,
         original=reference,
-        correspondence=found if order is None else order[found],
+        correspondence=found if order is None else np.where(found < 0, found, order[found]),
         centers=recipe.algorithm.publishes == "centers",
         masking=Masking(records=records, perturbed=perturbed_by(recipe.masking, schema.quasi), original=table)
         if records
@@ -262,6 +262,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         kind=kind,
         proof=publication.proof,
         recoding=recoding_of(publication, task, table, recipe),
+        waiting=publication.waiting,
     )
 
 
@@ -291,8 +292,9 @@ def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
 
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
-    table, centers = evidence.table, evidence.centers
-    measured = Measured.of(table, task.table.rows - table.rows, evidence.groups.histograms)
+    known, centers = evidence.genuine, evidence.centers
+    table = known.table
+    measured = Measured.of(table, task.table.rows - table.rows, known.groups.histograms)
     perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
     found = measure(measured, covers=not (centers or perturbed))
     if not centers:
