@@ -19,6 +19,8 @@ from sfumato.randomness import Stream
 
 Ints = npt.NDArray[np.int64]
 NOBODY = -1
+MOST_DENSE = 1 << 22  # pairs of signature and value that are looked up in a table of all
+SMALL = 1 << 16  # NumPy orders numbers below it digit by digit
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,12 @@ class Signatures:
 
     def places(self, signature: Ints, value: Ints) -> Ints:
         """Find the place of pairs of signature and value; `NOBODY` where the value is not in the signature."""
-        keys = np.append(self.entries * self.width + self.values, np.iinfo(np.int64).max)
-        wanted = signature * self.width + value
+        keys, wanted = self.entries * self.width + self.values, signature * self.width + value
+        if len(self) * self.width <= MOST_DENSE:
+            dense = np.full(len(self) * self.width, NOBODY, dtype=np.int64)
+            dense[keys] = np.arange(len(keys))
+            return dense[wanted]
+        keys = np.append(keys, np.iinfo(np.int64).max)
         found = np.searchsorted(keys, wanted)
         return np.where(keys[found] == wanted, found, NOBODY)
 
@@ -91,7 +97,17 @@ class Signatures:
 def in_random_order(keys: npt.NDArray[np.integer], span: int, stream: Stream) -> Ints:
     """Order things by keys below `span`; equal ones at random."""
     mixed = stream.permutation(len(keys))
-    return mixed[ascending(keys[mixed], span)]
+    return mixed[in_order(keys[mixed], span)]
+
+
+def in_order(keys: npt.NDArray[np.integer], span: int) -> Ints:
+    """Order things by keys below `span`; equal ones as they came."""
+    if span > SMALL * SMALL:
+        return ascending(keys, span)
+    order = np.argsort((keys % SMALL).astype(np.uint16), kind="stable")
+    if span > SMALL:
+        order = order[np.argsort((keys // SMALL).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 def seat(slots: Ints, rows: Ints, codes: npt.NDArray[np.integer], width: int, stream: Stream) -> tuple[Ints, Ints]:
@@ -109,8 +125,10 @@ def seat(slots: Ints, rows: Ints, codes: npt.NDArray[np.integer], width: int, st
     tuple
         The person of every slot or `NOBODY`, and the persons who got none.
     """
-    here, there = in_random_order(slots, width, stream), rows[in_random_order(codes[rows], width, stream)]
     need, have = np.bincount(slots, minlength=width), np.bincount(codes[rows], minlength=width)
+    scarce = bool((need > have).any())  # then it is random which slots stay empty
+    here = in_random_order(slots, width, stream) if scarce else in_order(slots, width)
+    there = rows[in_random_order(codes[rows], width, stream)]
     rank = np.arange(len(here)) - (np.cumsum(need) - need)[slots[here]]
     first = np.cumsum(have) - have
     seated = rank < have[slots[here]]
@@ -198,7 +216,7 @@ def assign_newcomers(
     extra : how many of every value are left out.
     more : how many counterfeits of every value are added.
     """
-    kept = without_surplus(rows, codes, extra, stream)
+    kept = without_surplus(rows, codes, extra, stream) if extra.any() else rows
     pieces = assign(np.bincount(codes[kept], minlength=len(more)) + more, m)
     sizes = np.array([len(values) for values, _ in pieces], dtype=np.int64)
     often = np.array([many for _, many in pieces], dtype=np.int64)
@@ -211,13 +229,15 @@ def assign_newcomers(
 
 
 
-def match_at_random(seats: Seats, span: int, stream: Stream) -> Ints:
+def match_at_random(seats: Seats, span: int, stream: Stream | None) -> Ints:
     """Split every bucket into groups with one seat of every value, uniformly at random; return the group of each seat.
 
-    Seats of all values of a signature are equally many; values are below `span`.
+    Seats of all values of a signature are equally many; values are below `span`. Without a stream, the persons of every
+    value are in random order already.
     """
     key = seats.signature * span + seats.value
-    order = in_random_order(key, int(key.max(initial=0)) + 1, stream)
+    end = int(key.max(initial=0)) + 1
+    order = in_order(key, end) if stream is None else in_random_order(key, end, stream)
     return in_turn(seats, key, order)
 
 

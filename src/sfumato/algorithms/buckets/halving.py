@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.buckets.balancing import NOBODY, Seats, in_random_order, in_turn
+from sfumato.algorithms.buckets.balancing import NOBODY, Seats, in_order, in_random_order, in_turn
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.ordering import ascending
 from sfumato.randomness import Stream
 
 Ints = npt.NDArray[np.int64]
@@ -74,7 +73,7 @@ def _leaves(
     leaf, count = first[signature], size[signature]
     at = np.flatnonzero(count > 1)
     while len(at):
-        order = at[ascending(leaf[at] * span + value[at], int(leaf.max() + 1) * span)]
+        order = at[in_order(leaf[at] * span + value[at], int(leaf.max() + 1) * span)]
         part, half = leaf[order], count[order] // 2
         run = _numbered(part * span + value[order])
         node = _numbered(part)
@@ -97,7 +96,7 @@ def _best_cut(run: Ints, node: Ints, half: Ints, places: list[tuple[Ints, Floats
     best = np.full(int(node[-1]) + 1, np.inf)
     chosen = np.zeros(len(run), dtype=np.bool_)
     for codes, positions in places:
-        sorted_rows = ascending(run * len(positions) + codes, (int(run[-1]) + 1) * len(positions))
+        sorted_rows = in_order(run * len(positions) + codes, (int(run[-1]) + 1) * len(positions))
         upper = np.empty(len(run), dtype=np.bool_)
         upper[sorted_rows] = turn >= half
         width = _widths(2 * node + upper, 2 * len(best), places)
@@ -109,7 +108,7 @@ def _best_cut(run: Ints, node: Ints, half: Ints, places: list[tuple[Ints, Floats
 
 def _widths(side: Ints, sides: int, places: list[tuple[Ints, Floats]]) -> Floats:
     """Sum the widths of both sides of every part over all attributes."""
-    order = ascending(side, sides)
+    order = in_order(side, sides)
     present = np.flatnonzero(np.bincount(side, minlength=sides))
     starts = np.searchsorted(side[order], present)
     width = np.zeros(sides)

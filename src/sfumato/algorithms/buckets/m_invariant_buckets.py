@@ -104,8 +104,8 @@ class MInvariantBuckets(Algorithm):
         if self.form == "boxes":
             bucket = halve(seats, task.table.quasi, series.width, task.stream)
         else:
-            bucket = match_at_random(seats, series.width, task.stream)
-        _refuse_unkept(task, column, seats.value, bucket, series.width)
+            bucket = match_at_random(seats, series.width, None if series.first else task.stream)
+        _refuse_unkept(task, column, seats, series.width)
         task.progress(0.8)
         publication = self._published(task, seats, bucket, series)
         task.progress(1.0)
@@ -265,10 +265,12 @@ def _all_values(column: CodedColumn, gone: pa.Array) -> pa.Array:
     return pa.concat_arrays(parts)
 
 
-def _refuse_unkept(task: Task, column: CodedColumn, value: Ints, bucket: Ints, width: int) -> None:
-    """Refuse promises that buckets of different values do not keep by themselves."""
-    groups = int(bucket.max()) + 1
-    histogram = Histogram.of_entries(bucket, value, np.ones(len(value), dtype=np.int64), groups=groups, width=width)
+def _refuse_unkept(task: Task, column: CodedColumn, seats: Seats, width: int) -> None:
+    """Refuse promises that buckets of different values, one of each, do not keep by themselves."""
+    shown = np.unique(seats.signature * width + seats.value)
+    _, kind = np.unique(shown // width, return_inverse=True)
+    groups, once = int(kind.max()) + 1, np.ones(len(shown), dtype=np.int64)
+    histogram = Histogram.of_entries(kind.ravel(), shown % width, once, groups=groups, width=width)
     totals = np.bincount(column.codes, minlength=width)
     alone = np.ones(groups, dtype=np.int64)
     seen = Groups(alone, {column.name: histogram}, {column.name: totals}, {column.name: column.domain})
@@ -276,8 +278,8 @@ def _refuse_unkept(task: Task, column: CodedColumn, value: Ints, bucket: Ints, w
         broken = int(np.count_nonzero(~model.kept_by(seen)))
         if broken:
             raise InfeasibleError(
-                f"MInvariantBuckets found {broken:,} of {groups:,} buckets that do not keep {model!r}; promise less of "
-                "it, or a larger m."
+                f"MInvariantBuckets found {groups:,} sets of values, and buckets of {broken:,} of them do not keep "
+                f"{model!r}; promise less of it, or a larger m."
             )
 
 
