@@ -14,7 +14,6 @@ from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
-from sfumato.core.signatures import KnownPersons
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream
 from sfumato.schema.missing import Missing
@@ -63,7 +62,6 @@ class Task:
     finer : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
     lost : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
         models read is told of it here.
-    known : what earlier releases of a series told, for every sensitive attribute of which they told something.
     """
 
     table: CodedTable
@@ -76,7 +74,6 @@ class Task:
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
     finer: FinerCounts | None = None
     lost: Mapping[str, int] | None = None
-    known: Mapping[str, KnownPersons] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if any(model.needs_original for model in self.models):
