@@ -13,16 +13,14 @@ from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
-from sfumato.hierarchies.builder import Builder
-from sfumato.hierarchies.settings import read_builder
+from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.masked_table import are_steps
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
-from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.schema.settings import attribute_settings, schema_of
 from sfumato.script import as_python, constructor
 from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
 from sfumato.table.formats.conventions import Conventions
@@ -74,6 +72,8 @@ class Recipe:
     reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
     input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
         they change nothing else, and no date is taken from the clock.
+    ledger, ledger_head : the name of the ledger that keeps the series of the release, and its head when the
+        release was made, filled in by the run; a recipe that names a ledger is not run without it.
     language : of the report and of the page for receivers, `"en"` or `"zh"`; it changes nothing else, and is recorded
         only if it is not English.
     """
@@ -92,6 +92,8 @@ class Recipe:
     reading: Mapping[str, Option] = field(default_factory=dict)
     input_file: str | None = None
     input_date: str | None = None
+    ledger: str | None = None
+    ledger_head: str | None = None
     language: str = "en"
 
     def __post_init__(self) -> None:
@@ -113,7 +115,7 @@ class Recipe:
         object.__setattr__(self, "reading", checked_reading(self.reading))
         counted = self.input_rows is None or (is_whole(self.input_rows) and self.input_rows >= 0)
         require(counted, self, "input_rows", "a whole number", self.input_rows)
-        for name in ("input_sha256", "input_digest", "input_file"):
+        for name in ("input_sha256", "input_digest", "input_file", "ledger", "ledger_head"):
             given = getattr(self, name)
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
@@ -153,12 +155,13 @@ class Recipe:
         return {
             "sfumato": self._header(),
             **({} if not self._input() else {"input": self._input()}),
+            **({} if self.ledger is None else {"series": {"ledger": self.ledger, **_given(self, "ledger_head")}}),
             "release": {
                 "max_suppressed": float(self.max_suppressed),
                 **_given(self, "block_rows"),
                 "missing": str(self.schema.missing),
             },
-            "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
+            "attributes": {name: attribute_settings(self.schema, name) for name in self.schema.attributes},
             **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
@@ -218,11 +221,12 @@ class Recipe:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
-        known = ("sfumato", "input", "release", "attributes", "masking", "models", "algorithm")
+        known = ("sfumato", "input", "series", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "block_rows", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
+        series = section_of(content, "series", ("ledger", "ledger_head"))
         return cls(
             schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=models_of(content),
@@ -238,6 +242,8 @@ class Recipe:
             reading={name: value for name, value in source.items() if name in READING},
             input_file=source.get("file"),
             input_date=source.get("date"),
+            ledger=series.get("ledger"),
+            ledger_head=series.get("ledger_head"),
             language=header.get("language", "en"),
         )
 
@@ -291,67 +297,6 @@ def _step(step: MaskingStep) -> dict[str, Any]:
 def _given(recipe: Recipe, name: str) -> dict[str, Any]:
     value = getattr(recipe, name)
     return {} if value is None else {name: value}
-
-
-def _attribute(schema: Schema, name: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"role": schema.role(name).value}
-    if name in schema.scales:
-        entry["scale"] = str(schema.scales[name])
-    if name in schema.orders:
-        entry["order"] = list(schema.orders[name])
-    if name in schema.flags:
-        entry["flags"] = schema.flags[name]
-    if name in schema.hierarchies:
-        entry["hierarchy"] = schema.hierarchies[name].to_dict()
-    return entry
-
-
-def schema_of(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
-    """Return the schema that the `[attributes]` of a recipe describe; hierarchy files must be in `folder`."""
-    by_role: dict[str, Any] = {role.value: [] for role in Role}
-    extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
-    for name, entry in attributes.items():
-        if not isinstance(entry, Mapping):
-            raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")
-        refuse_unknown(entry, ("role", "scale", "order", "flags", "hierarchy"), f"[attributes.{name}]")
-        role = entry.get("role")
-        if not isinstance(role, str) or role not in by_role:
-            raise RecipeError(f"[attributes.{name}] needs a role, one of {', '.join(by_role)}.")
-        by_role[role].append(name)
-        _refuse_wrong_kinds(name, entry)
-        for key, what in (("scale", "scales"), ("order", "orders"), ("flags", "flags")):
-            if key in entry:
-                extras[what][name] = entry[key]
-        if "hierarchy" in entry:
-            extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
-    return Schema(**by_role, **extras, missing=missing)
-
-
-def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
-    order = entry.get("order", [])
-    if not isinstance(order, list) or not all(isinstance(value, str) for value in order):
-        raise RecipeError(f"The order in [attributes.{name}] must be a list of strings.")
-    if not isinstance(entry.get("flags", ""), str):
-        raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
-
-
-def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:
-    if not isinstance(entry, Mapping):
-        raise RecipeError(f"{owner} must be a table with a kind.")
-    try:
-        if isinstance(entry.get("file"), str):
-            _refuse_outside(Path(entry["file"]), folder or Path())
-        return read_builder(entry, folder)
-    except (RecipeError, InvalidParameterError, HierarchyError) as error:
-        raise RecipeError(f"{owner} cannot be used: {error}") from None
-
-
-def _refuse_outside(path: Path, folder: Path) -> None:
-    """Refuse a file that is not in the recipe's folder: a recipe by others could show what they cannot read."""
-    if not (folder / path).resolve().is_relative_to(folder.resolve()):
-        raise RecipeError(
-            f"{path} is outside the folder of the recipe; copy it there, or give it yourself, as with --hierarchy."
-        )
 
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:

@@ -14,6 +14,7 @@ from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
+from sfumato.core.signatures import KnownPersons
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream
 from sfumato.schema.missing import Missing
@@ -62,6 +63,7 @@ class Task:
     finer : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
     lost : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
         models read is told of it here.
+    known : what earlier releases of the same series told about the person of every case, if a ledger keeps them.
     """
 
     table: CodedTable
@@ -74,6 +76,7 @@ class Task:
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
     finer: FinerCounts | None = None
     lost: Mapping[str, int] | None = None
+    known: KnownPersons | None = None
 
     def __post_init__(self) -> None:
         if any(model.needs_original for model in self.models):

@@ -134,6 +134,7 @@ def block_tasks(task: Task, rows: Sequence[Ints]) -> Iterator[Task]:
             most_suppressed=task.most_suppressed * table.rows // task.table.rows,
             rng=rng,
             totals=totals,
+            known=None if task.known is None else task.known.take(mine),
             progress=partly(task.progress, begin, done / task.table.rows),
         )
 

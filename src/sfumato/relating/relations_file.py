@@ -10,9 +10,10 @@ from typing import Any
 
 from sfumato.exceptions import RecipeError
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import READING, checked_reading, models_of, schema_of
+from sfumato.recipe import READING, checked_reading, models_of
 from sfumato.relating.relation import Relation
 from sfumato.schema.missing import Missing
+from sfumato.schema.settings import schema_of
 from sfumato.table.read import read
 from sfumato.table.toml import read_toml, refuse_unknown, section_of, table_in
 

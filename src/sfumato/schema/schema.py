@@ -35,6 +35,8 @@ class Schema:
     orders : all values of an ordinal attribute, from lowest to highest.
     flags : boolean columns that say for every record whether the cell of this attribute is sensitive
         (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
+    transient : attributes whose value of a person can change from one release of a series to the next, as an illness
+        heals; all others are permanent.
     missing : `"own-value"` or `"matches-all"`, see `Missing`.
 
     Examples
@@ -52,6 +54,7 @@ class Schema:
     scales: Mapping[str, Scale | ScaleName] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)
+    transient: Sequence[str] = ()
     missing: Missing | MissingName = Missing.OWN_VALUE
 
     def __post_init__(self) -> None:
@@ -66,7 +69,8 @@ class Schema:
         object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
         object.__setattr__(self, "scales", {name: _choice(Scale, "scale", s) for name, s in self.scales.items()})
         object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
-        for what in ("hierarchies", "scales", "orders", "flags"):
+        object.__setattr__(self, "transient", _names("transient", self.transient))
+        for what in ("hierarchies", "scales", "orders", "flags", "transient"):
             self._refuse_unknown(what, getattr(self, what))
         for name in self.flags:
             if self.role(name) not in {Role.QUASI, Role.SENSITIVE}:
@@ -113,7 +117,7 @@ class Schema:
     def _by_role(self) -> dict[Role, tuple[str, ...]]:
         return {role: tuple(getattr(self, role.value)) for role in Role}
 
-    def _refuse_unknown(self, what: str, given: Mapping[str, object]) -> None:
+    def _refuse_unknown(self, what: str, given: Iterable[str]) -> None:
         for name in given:
             if name not in self.attributes:
                 hint = did_you_mean(name, self.attributes) or "; give it a role."

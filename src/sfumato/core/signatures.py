@@ -1,0 +1,95 @@
+"""What earlier releases of a series told about the persons of a table: which values, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.domain import Domain
+
+UNSIGNED = -1  # the place of a person without a signature
+Cases = npt.NDArray[np.integer]
+Told = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Signatures:
+    """The signatures of one attribute: for every person, the set of values that her groups showed.
+
+    Values have the codes of the table's column: those of its domain, then `domain.missing` for a missing cell. After
+    these come values that signatures name and nobody in the table has any more.
+
+    Parameters
+    ----------
+    sets : the signatures, each as ascending codes, none of them twice.
+    of_case : the place of every case's signature among the sets, `UNSIGNED` if no group showed values of hers yet.
+    texts : the canonical text of every code; None is that of a missing cell.
+    shown : whether an earlier release showed the cell of this person beside her, in no group.
+    changed : whether the value of this person is permanent and differs from the one that was published before.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+    of_case: npt.NDArray[np.int32]
+    texts: tuple[str | None, ...]
+    shown: Told
+    changed: Told
+
+    @property
+    def width(self) -> int:
+        """The number of codes: of the domain, of a missing cell, and of values that nobody has any more."""
+        return len(self.texts)
+
+    def take(self, cases: Cases) -> Signatures:
+        """Return the signatures of some cases; their places and codes stay what they are."""
+        return Signatures(self.sets, self.of_case[cases], self.texts, self.shown[cases], self.changed[cases])
+
+    @classmethod
+    def coded(
+        cls,
+        domain: Domain,
+        named: Sequence[Sequence[str | None]],
+        of_case: npt.NDArray[np.int32],
+        shown: Told,
+        changed: Told,
+    ) -> Signatures:
+        """Give signatures, told by the texts of their values, the codes of a domain.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from sfumato.schema.scales import Scale
+        >>> domain = Domain("disease", Scale.NOMINAL, pa.array(["cold", "flu"]))
+        >>> nobody = np.zeros(2, dtype=np.bool_)
+        >>> known = Signatures.coded(domain, [["flu", "gout"]], np.array([0, -1], dtype=np.int32), nobody, nobody)
+        >>> known.sets, known.texts
+        (((1, 3),), ('cold', 'flu', None, 'gout'))
+        """
+        code: dict[str | None, int] = {text: place for place, text in enumerate((*domain.texts, None))}
+        for text in sorted({text for values in named for text in values if text is not None and text not in code}):
+            code[text] = len(code)
+        sets = tuple(tuple(sorted(code[text] for text in values)) for values in named)
+        return cls(sets, of_case, tuple(code), shown, changed)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownPersons:
+    """What a ledger knows of the persons of a table, case by case; a search gets it with its task.
+
+    Parameters
+    ----------
+    published : whether the person was in a group of an earlier release.
+    waited : of how many releases she was left out since she came, if she was never published.
+    signatures : by sensitive attribute, and by attribute with flags.
+    """
+
+    published: Told
+    waited: npt.NDArray[np.int64]
+    signatures: Mapping[str, Signatures] = field(default_factory=dict)
+
+    def take(self, cases: Cases) -> KnownPersons:
+        """Return what is known of some cases."""
+        signatures = {name: each.take(cases) for name, each in self.signatures.items()}
+        return KnownPersons(self.published[cases], self.waited[cases], signatures)
