@@ -24,7 +24,7 @@ from sfumato.algorithms.base import Task
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.core.signatures import KnownPersons
+from sfumato.core.signatures import KnownPersons, Signatures
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 
@@ -107,6 +107,20 @@ class Memory:
         number = np.array([self.sets.setdefault(each, len(self.sets)) for each in listed])
         self.of_person[persons[there]] = number[kind.ravel()[bucket[there]]]
 
+    def known(self, task: Task, persons: Ints) -> KnownPersons:
+        """Tell what is known of the persons of a task."""
+        of_case, nothing = self.of_person[persons].astype(np.int32), np.zeros(len(persons), dtype=np.bool_)
+        domain = task.table.sensitive[0].domain
+        sets = [[domain.texts[code] for code in each] for each in self.sets]
+        signatures = Signatures.coded(domain, sets, of_case, nothing, nothing)
+        return KnownPersons(of_case >= 0, np.zeros(len(persons), dtype=np.int64), {"value": signatures})
+
+
+def told(task: Task) -> Signatures:
+    """Return the signatures that a task knows."""
+    assert task.known is not None  # noqa: S101 - asked only after the first release
+    return task.known.signatures["value"]
+
 
 def tasks(world: World, leave: float, come: float, m: int, form: str = "buckets") -> Iterator[tuple[Task, Publication]]:
     """Release one version after another."""
@@ -120,8 +134,7 @@ def tasks(world: World, leave: float, come: float, m: int, form: str = "buckets"
         persons = np.flatnonzero(world.here)
         task = task_of(world, persons, m)
         if version:
-            known = KnownPersons(memory.of_person[persons], list(memory.sets), pa.array([], pa.int64()))
-            task = replace(task, known={"value": known})
+            task = replace(task, known=memory.known(task, persons))
         publication = algorithm.search(task)
         memory.learn(persons, world.value[persons], publication)
         yield task, publication
@@ -153,7 +166,7 @@ def main(persons: int) -> None:
         size = persons if size == PERSONS else size  # noqa: PLW2901 - another number was given
         fakes, waits, shown, sets = 0, 0, 0, set[tuple[int, ...]]()
         for at, (task, publication) in enumerate(tasks(World(size, values, np.random.default_rng(m)), leave, come, m)):
-            sets = set(task.known["value"].signatures) if at else sets
+            sets = set(told(task).sets) if at else sets
             made = publication.counterfeits
             fakes += 0 if made is None or not at else len(made)
             waits += publication.waiting
@@ -166,11 +179,11 @@ def main(persons: int) -> None:
     print(f"\n{persons:,} persons, last of {VERSIONS} versions, m = 3: search")
     for form in ("buckets", "boxes"):
         *_, (task, _) = tasks(World(persons, VALUES, np.random.default_rng(1)), 0.1, 0.1, 3, form)
-        diverse = replace(task, models=[sf.FrequencyLDiversity(l=3, sensitive="value")], known={})
+        diverse = replace(task, models=[sf.FrequencyLDiversity(l=3, sensitive="value")], known=None)
         unit, _ = best_of(5, lambda diverse=diverse: sf.Anatomy().search(diverse))
         algorithm = sf.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
         took, _ = best_of(5, lambda task=task, algorithm=algorithm: algorithm.search(task))
-        first, _ = best_of(5, lambda task=task, algorithm=algorithm: algorithm.search(replace(task, known={})))
+        first, _ = best_of(5, lambda task=task, algorithm=algorithm: algorithm.search(replace(task, known=None)))
         print(
             f"form {form:<8} {took * 1000:>7.0f} ms, {took / unit:.2f} times Anatomy's {unit * 1000:.0f} ms; "
             f"a first release {first / unit:.2f} times",

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.core.signatures import KnownPersons
+from sfumato.algorithms.base import Task
+from sfumato.core.signatures import KnownPersons, Signatures
 from sfumato.release import anonymizing
 
 D = "disease"
@@ -42,7 +43,8 @@ class Series:
         made = anonymizing.task_of
 
         def knowing(recipe, source, *rest, **more):
-            return replace(made(recipe, source, *rest, **more), known=self.known(source))
+            task = made(recipe, source, *rest, **more)
+            return replace(task, known=self.known(task, source))
 
         with monkeypatch.context() as patch:
             patch.setattr(anonymizing, "task_of", knowing)
@@ -55,19 +57,15 @@ class Series:
         self.releases.append(release)
         return release
 
-    def known(self, table: pa.Table) -> dict[str, KnownPersons]:
+    def known(self, task: Task, table: pa.Table) -> KnownPersons:
         """Tell what was published about the persons of a table."""
-        if not self.signatures:
-            return {}
-        values = sorted({*table[D].to_pylist()} - {None})
+        names, nobody = table["name"].to_pylist(), np.zeros(table.num_rows, dtype=np.bool_)
         sets = sorted(set(self.signatures.values()), key=lambda each: sorted(map(str, each)))
-        gone = sorted({value for each in sets for value in each} - {*values, None})
-        codes = {**{value: at for at, value in enumerate(values)}, None: len(values)}
-        codes |= {value: len(values) + 1 + at for at, value in enumerate(gone)}
         place = {each: at for at, each in enumerate(sets)}
-        rows = [place[self.signatures[name]] if name in self.signatures else -1 for name in table["name"].to_pylist()]
-        listed = [tuple(sorted(codes[value] for value in each)) for each in sets]
-        return {D: KnownPersons(np.array(rows, dtype=np.int64), listed, pa.array(gone, pa.string()))}
+        rows = [place[self.signatures[name]] if name in self.signatures else -1 for name in names]
+        of_case = np.array(rows, dtype=np.int32)
+        signatures = Signatures.coded(task.table.sensitive[0].domain, list(map(tuple, sets)), of_case, nobody, nobody)
+        return KnownPersons(of_case >= 0, np.zeros(len(names), dtype=np.int64), {D: signatures})
 
 
 def groups_of(release: sf.Release) -> dict[int, list[str | None]]:

@@ -29,7 +29,8 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, Publication, Recoded
-from sfumato.core.signatures import KnownPersons
+from sfumato.core.signatures import UNSIGNED
+from sfumato.core.signatures import Signatures as KnownSignatures
 from sfumato.exceptions import InfeasibleError
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
@@ -122,7 +123,7 @@ class MInvariantBuckets(Algorithm):
         shown, of_fakes = show(quasi, mine, bucket[fakes])
         group = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
         group[rows] = shown.group
-        name, values = series.column.name, series.values
+        name, values = series.column.name, pa.array(series.known.texts, pa.string())
         return replace(
             shown,
             group=group,
@@ -155,18 +156,15 @@ class _Series:
     def __init__(self, algorithm: MInvariantBuckets, task: Task, column: CodedColumn) -> None:
         self.algorithm, self.task, self.column = algorithm, task, column
         self.m = task.smallest_group
-        known = task.known.get(column.name)
-        nobody = KnownPersons(np.full(task.table.rows, -1, dtype=np.int64), ())
-        self.first = known is None or not len(known.signatures)
-        self.known = nobody if known is None else known
-        self.width = len(column.domain) + 1 + len(self.known.gone)
-        self.values = _all_values(column, self.known.gone)
+        known = None if task.known is None else task.known.signatures.get(column.name)
+        self.known = _unknown(column) if known is None else known
+        self.first, self.width = not self.known.sets, self.known.width
         self.waiting = 0
 
     def seats(self) -> Seats:
         """Divide, balance and assign; seats of all values of a signature are then equally many."""
         task, codes, stream = self.task, self.column.codes.astype(np.int64), self.task.stream
-        signatures, place = Signatures.of(self.known.signatures, self.width)
+        signatures, place = Signatures.of(self.known.sets, self.width)
         seats, newcomers = self._divided(signatures, place, codes)
         signatures, seats = _occupied(signatures, seats)
         self._refuse_short(signatures, seats)
@@ -196,15 +194,16 @@ class _Series:
 
     def _divided(self, signatures: Signatures, place: Ints, codes: Ints) -> tuple[Seats, Ints]:
         """Seat everybody under her signature; return the seats, and the newcomers."""
-        rows = np.flatnonzero(self.known.signature_of_row >= 0)
-        seats = Seats(place[self.known.signature_of_row[rows]], codes[rows], rows)
-        changed = signatures.places(seats.signature, seats.value) == NOBODY
+        newcomer = self.known.of_case == UNSIGNED
+        rows = np.flatnonzero(~newcomer)
+        seats = Seats(place[self.known.of_case[rows]], codes[rows], rows)
+        changed = (signatures.places(seats.signature, seats.value) == NOBODY) | self.known.changed[rows]
         if changed.any() and self.algorithm.changed == "refuse":
             raise InfeasibleError(
                 f"{np.count_nonzero(changed):,} persons changed a permanent value of {self.column.name!r}; correct them, "
                 "or leave them out by changed='suppress'."
             )
-        return seats.take(~changed), np.flatnonzero(self.known.signature_of_row < 0)
+        return seats.take(~changed), np.flatnonzero(newcomer)
 
     def _refuse_short(self, signatures: Signatures, seats: Seats) -> None:
         """Refuse to promise more than earlier releases did."""
@@ -258,11 +257,10 @@ def _occupied(signatures: Signatures, seats: Seats) -> tuple[Signatures, Seats]:
     return kept, replace(seats, signature=place[seats.signature])
 
 
-def _all_values(column: CodedColumn, gone: pa.Array) -> pa.Array:
-    """Return the value of every code: those that occur, a missing one, and those that are gone."""
-    values = column.domain.values
-    parts = [values, pa.nulls(1, values.type), gone.cast(values.type)]
-    return pa.concat_arrays(parts)
+def _unknown(column: CodedColumn) -> KnownSignatures:
+    """Know nobody."""
+    nothing = np.zeros(len(column.codes), dtype=np.bool_)
+    return KnownSignatures.coded(column.domain, (), np.full(len(nothing), UNSIGNED, dtype=np.int32), nothing, nothing)
 
 
 def _refuse_unkept(task: Task, column: CodedColumn, seats: Seats, width: int) -> None:
