@@ -118,7 +118,7 @@ class Memory:
 
 def told(task: Task) -> Signatures:
     """Return the signatures that a task knows."""
-    assert task.known is not None  # noqa: S101 - asked only after the first release
+    assert task.known is not None
     return task.known.signatures["value"]
 
 
@@ -161,7 +161,9 @@ def task_of(world: World, persons: Ints, m: int) -> Task:
 def main(persons: int) -> None:
     """Print counterfeits and times."""
     print("counterfeits after the first release; those that wait; signatures after the last")
-    print(f"{'persons':>8}{'values':>8}{'leave':>7}{'come':>6}{'m':>4}{'counterfeits':>14}{'wait':>9}{'signatures':>12}")
+    print(
+        f"{'persons':>8}{'values':>8}{'leave':>7}{'come':>6}{'m':>4}{'counterfeits':>14}{'wait':>9}{'signatures':>12}"
+    )
     for size, values, leave, come, m in SETTINGS:
         size = persons if size == PERSONS else size  # noqa: PLW2901 - another number was given
         fakes, waits, shown, sets = 0, 0, 0, set[tuple[int, ...]]()

@@ -12,7 +12,7 @@ class GroupedRelease:
     """One release of a series.
 
     `members` has the group of every person of the series in this release, or -1 if she is in none. `histogram` has the
-    values that each group publishes, coded alike in all releases; `counterfeits` says how many of them belong to nobody.
+    values that each group publishes, coded alike in all releases; `counterfeits` says how many of them are nobody's.
     """
 
     members: Counts

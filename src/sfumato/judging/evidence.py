@@ -117,12 +117,14 @@ class Evidence:
     def genuine(self) -> Evidence:
         """The same without counterfeits, for judges who look at persons; buckets still hold what they show.
 
-        Without a correspondence nobody can tell them, and they stay.
+        Without a correspondence they are those with nothing but `*` in their quasi-identifiers, if there are as many as
+        stated; otherwise nobody can tell them, and they stay.
         """
-        if self.correspondence is None or not self.counterfeits:
+        rows = self._persons
+        if rows is None:
             return self
-        rows = np.flatnonzero(self.correspondence >= 0)
-        known = replace(self, published=self.published.take(pa.array(rows)), correspondence=self.correspondence[rows])
+        linked = None if self.correspondence is None else self.correspondence[rows]
+        known = replace(self, published=self.published.take(pa.array(rows)), correspondence=linked, stated=0)
         table = self.table.take(rows)
         label = np.full(self.table.rows, len(table.grouped), dtype=np.int32)  # counterfeits are a group of their own
         label[rows] = table.grouped.labels
@@ -212,6 +214,17 @@ class Evidence:
         plain = replace(self, published=undecorated(self.published))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain
+
+    @property
+    def _persons(self) -> Rows | None:
+        """The published rows that belong to somebody; None if all do, or nobody can tell."""
+        if not self.counterfeits:
+            return None
+        if self.correspondence is not None:
+            return np.flatnonzero(self.correspondence >= 0)
+        stars = [column.starred() for column in self.table.columns]
+        rows = np.flatnonzero(~np.logical_and.reduce(stars)) if stars else np.arange(self.records)
+        return rows if len(rows) == self.records - self.stated else None
 
     @property
     def _published_names(self) -> set[str]:

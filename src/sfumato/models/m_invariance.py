@@ -1,4 +1,4 @@
-"""m-invariance: every group shows at least m values equally often, and nobody's values change from release to release."""
+"""m-invariance: every group shows at least m values equally often, in all releases the same for a person."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sfumato.validation import is_whole, require
 class MInvariance(PrivacyModel):
     r"""Require at least $m$ different sensitive values in every group, each equally often [1]_.
 
-    This is what can be seen of m-invariance in one release. Its other half, that everybody's group shows the same set of
-    values in every release of a series, is kept by a ledger.
+    This is what can be seen of m-invariance in one release. Its other half, that everybody's group shows the same set
+    of values in every release of a series, is kept by a ledger.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ class MInvariance(PrivacyModel):
     words = ModelWords(
         title="m-invariance",
         level="different values, each equally often, in the least diverse group",
-        promise="{Group} shows at least {m} different values of “{sensitive}”, each equally often.",
+        promise="Every bucket, or group of records if there are none, shows at least {m} different values of "
+        "“{sensitive}”, each equally often.",
         stops="Intersection: finding a person's value because two releases share no other.",
         open="Two persons may be proved to have the same value, so that who learns one learns the other.",
     )

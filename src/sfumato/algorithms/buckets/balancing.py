@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.buckets.assignment import Pieces, assign, without_surplus
-from sfumato.coding.ordering import ascending
+from sfumato.coding.halving import in_order
 from sfumato.randomness import Stream
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.unsignedinteger]
 NOBODY = -1
 MOST_DENSE = 1 << 22  # pairs of signature and value that are looked up in a table of all
-SMALL = 1 << 16  # NumPy orders numbers below it digit by digit
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Signatures:
         """Return how many persons every value of every signature lacks, given how many it has."""
         if not len(counts):
             return counts
-        return np.repeat(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes) - counts
+        return np.asarray(np.repeat(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes) - counts)
 
 
 def in_random_order(keys: npt.NDArray[np.integer], span: int, stream: Stream) -> Ints:
@@ -100,17 +100,7 @@ def in_random_order(keys: npt.NDArray[np.integer], span: int, stream: Stream) ->
     return mixed[in_order(keys[mixed], span)]
 
 
-def in_order(keys: npt.NDArray[np.integer], span: int) -> Ints:
-    """Order things by keys below `span`; equal ones as they came."""
-    if span > SMALL * SMALL:
-        return ascending(keys, span)
-    order = np.argsort((keys % SMALL).astype(np.uint16), kind="stable")
-    if span > SMALL:
-        order = order[np.argsort((keys // SMALL).astype(np.uint16)[order], kind="stable")]
-    return order
-
-
-def seat(slots: Ints, rows: Ints, codes: npt.NDArray[np.integer], width: int, stream: Stream) -> tuple[Ints, Ints]:
+def seat(slots: Ints, rows: Ints, codes: Codes, width: int, stream: Stream) -> tuple[Ints, Ints]:
     """Seat persons on slots of their values, as many as possible; who sits and where is random.
 
     Parameters
@@ -139,7 +129,7 @@ def seat(slots: Ints, rows: Ints, codes: npt.NDArray[np.integer], width: int, st
 
 
 def fill_lacks(
-    known: Seats, newcomers: Ints, codes: npt.NDArray[np.integer], signatures: Signatures, stream: Stream
+    known: Seats, newcomers: Ints, codes: Codes, signatures: Signatures, stream: Stream
 ) -> tuple[Seats, Ints]:
     """Add the seats that buckets lack, filled with newcomers where there are some; return also the other newcomers."""
     counts = np.bincount(signatures.places(known.signature, known.value), minlength=len(signatures.values))
@@ -202,9 +192,7 @@ class Newcomers:
     left_out: Ints
 
 
-def assign_newcomers(
-    rows: Ints, codes: npt.NDArray[np.integer], m: int, stream: Stream, *, extra: Ints, more: Ints
-) -> Newcomers:
+def assign_newcomers(rows: Ints, codes: Codes, m: int, stream: Stream, *, extra: Ints, more: Ints) -> Newcomers:
     """Assign newcomers to new signatures of at least m values.
 
     Parameters
@@ -225,8 +213,6 @@ def assign_newcomers(
     value, piece = np.repeat(values, seats), np.repeat(np.repeat(np.arange(len(pieces)), sizes), seats)
     found, _ = seat(value, kept, codes, len(more), stream)
     return Newcomers(pieces, Seats(piece, value, found), np.setdiff1d(rows, kept, assume_unique=True))
-
-
 
 
 def match_at_random(seats: Seats, span: int, stream: Stream | None) -> Ints:

@@ -13,6 +13,7 @@ from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.assignment import surplus
 from sfumato.algorithms.buckets.balancing import (
     NOBODY,
+    Codes,
     Ints,
     Seats,
     Signatures,
@@ -22,7 +23,7 @@ from sfumato.algorithms.buckets.balancing import (
     fill_lacks,
     match_at_random,
 )
-from sfumato.algorithms.buckets.halving import halve
+from sfumato.algorithms.buckets.near_groups import match_near
 from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
@@ -41,14 +42,14 @@ from sfumato.validation import require
 class MInvariantBuckets(Algorithm):
     r"""Put sensitive values into buckets of at least m values, once each, the same for a person in every release [1]_.
 
-    Everybody whom a ledger knows goes to a bucket with the values of her signature, also after an absence. Newcomers fill
-    what these buckets lack, and the others are assigned to new ones as `Anatomy` does; who fills what is random. What
-    nobody fills is filled by *counterfeits*, rows that belong to nobody: as few as possible, and none in a first release.
-    The work grows as $n \log n$ for $n$ records in form buckets, and as $d^2 n \log^2 n$ for $d$ quasi-identifiers in
-    form boxes.
+    Everybody whom a ledger knows goes to a bucket with the values of her signature, also after an absence. Newcomers
+    fill what these buckets lack, and the others are assigned to new ones as `Anatomy` does; who fills what is random.
+    What nobody fills is filled by *counterfeits*, rows that belong to nobody: as few as possible, and none in a first
+    release. The work grows as $n \log n$ for $n$ records in form buckets, and as $d^2 n \log n$ for $d$
+    quasi-identifiers in form boxes.
 
-    Values are hidden, identities are not. One sensitive attribute is served; its values are permuted apart from all other
-    cells of a row, so insensitive attributes recognize a person's row and tell nothing about her value.
+    Values are hidden, identities are not. One sensitive attribute is served; its values are permuted apart from all
+    other cells of a row, so insensitive attributes recognize a person's row and tell nothing about her value.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ class MInvariantBuckets(Algorithm):
         seats = series.seats()
         task.progress(0.4)
         if self.form == "boxes":
-            bucket = halve(seats, task.table.quasi, series.width, task.stream)
+            bucket = match_near(seats, task.table.quasi, series.width, task.stream)
         else:
             bucket = match_at_random(seats, series.width, None if series.first else task.stream)
         _refuse_unkept(task, column, seats, series.width)
@@ -163,7 +164,7 @@ class _Series:
 
     def seats(self) -> Seats:
         """Divide, balance and assign; seats of all values of a signature are then equally many."""
-        task, codes, stream = self.task, self.column.codes.astype(np.int64), self.task.stream
+        task, codes, stream = self.task, self.column.codes, self.task.stream
         signatures, place = Signatures.of(self.known.sets, self.width)
         seats, newcomers = self._divided(signatures, place, codes)
         signatures, seats = _occupied(signatures, seats)
@@ -192,16 +193,16 @@ class _Series:
             )
         return seats
 
-    def _divided(self, signatures: Signatures, place: Ints, codes: Ints) -> tuple[Seats, Ints]:
+    def _divided(self, signatures: Signatures, place: Ints, codes: Codes) -> tuple[Seats, Ints]:
         """Seat everybody under her signature; return the seats, and the newcomers."""
         newcomer = self.known.of_case == UNSIGNED
         rows = np.flatnonzero(~newcomer)
-        seats = Seats(place[self.known.of_case[rows]], codes[rows], rows)
+        seats = Seats(place[self.known.of_case[rows]], codes[rows].astype(np.int64), rows)
         changed = (signatures.places(seats.signature, seats.value) == NOBODY) | self.known.changed[rows]
         if changed.any() and self.algorithm.changed == "refuse":
             raise InfeasibleError(
-                f"{np.count_nonzero(changed):,} persons changed a permanent value of {self.column.name!r}; correct them, "
-                "or leave them out by changed='suppress'."
+                f"{np.count_nonzero(changed):,} persons changed a permanent value of {self.column.name!r}; correct "
+                "them, or leave them out by changed='suppress'."
             )
         return seats.take(~changed), np.flatnonzero(newcomer)
 
@@ -211,8 +212,8 @@ class _Series:
         if short.any():
             persons = int(np.count_nonzero(short[seats.signature]))
             raise InfeasibleError(
-                f"{persons:,} persons were published among fewer than m = {self.m} values of {self.column.name!r}, which "
-                f"no later release can change; promise m = {int(signatures.sizes.min())} at most."
+                f"{persons:,} persons were published among fewer than m = {self.m} values of {self.column.name!r}, "
+                f"which no later release can change; promise m = {int(signatures.sizes.min())} at most."
             )
 
     def _more(self, rest: Ints, seats: Seats) -> Ints:
@@ -240,9 +241,7 @@ class _Series:
             for first, last in zip(signatures.offsets[:-1].tolist(), signatures.offsets[1:].tolist(), strict=True)
         ]
         places = {} if apart else {values: at for at, values in enumerate(known)}
-        number = [
-            places.setdefault(tuple(sorted(values)), len(known) + at) for at, (values, _) in enumerate(pieces)
-        ]
+        number = [places.setdefault(tuple(sorted(values)), len(known) + at) for at, (values, _) in enumerate(pieces)]
         return replace(seats, signature=np.array(number, dtype=np.int64)[seats.signature])
 
 
@@ -289,9 +288,9 @@ def _ineligible(name: str, counts: Ints, m: int, most: int) -> InfeasibleError:
             f"m = {m} are asked for; promise less."
         )
     return InfeasibleError(
-        f"Column {name!r} cannot keep m = {m}: one value accounts for {largest / rows:.2%} of its {rows:,} records, so m "
-        f"can be at most {rows // largest} unless {lost:,} records are suppressed, but only {most:,} may be; promise less "
-        "or raise max_suppressed."
+        f"Column {name!r} cannot keep m = {m}: one value accounts for {largest / rows:.2%} of its {rows:,} records, "
+        f"so m can be at most {rows // largest} unless {lost:,} records are suppressed, but only {most:,} may be; "
+        "promise less or raise max_suppressed."
     )
 
 

@@ -37,9 +37,10 @@ class Counts:
 
     `population` are the coded people that the records come from, if they are known; the domains of the table are then
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
-    knows everybody's quasi-identifiers may find every record. So they are for a model of buckets. `whole` are the groups on all quasi-identifiers, if they
-    are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
-    larger one, `totals` are the sensitive values of that, and `contents` those of the buckets that its records are in.
+    knows everybody's quasi-identifiers may find every record. So they are for a model of buckets. `whole` are the
+    groups on all quasi-identifiers, if they are already counted. `cells` contains what the original says about them. If
+    the table holds only some groups of a larger one, `totals` are the sensitive values of that, and `contents` those of
+    the buckets that its records are in.
     `original` are the coded records that it was made of, if they are known.
     """
 
