@@ -40,7 +40,7 @@ class Halving:
     run : the number of every record's run; records stand by runs.
     part : the part of every run, ascending.
     size : the most records that a run of each part may have; all its halves are counted by it.
-    codes : the codes of quasi-identifiers, a row for every record.
+    codes : the codes of quasi-identifiers, a row for each of these.
     positions : the place of every code on an axis, one axis after another.
     places : where each axis begins.
     """
@@ -61,7 +61,9 @@ class Halving:
             for at in range(len(quasi))
         ]
         lengths = np.array([len(each) for each in positions], dtype=np.int64)
-        codes = np.column_stack([column.codes[rows].astype(np.int32) for column in quasi])
+        codes = np.empty((len(quasi), len(rows)), dtype=np.int32)
+        for at, column in enumerate(quasi):
+            codes[at] = column.codes[rows]
         return cls(run, part, size, codes, np.concatenate(positions), np.cumsum(lengths) - lengths)
 
     def leaves(self) -> Ints:
@@ -89,13 +91,14 @@ def halve_compiled(halving: Halving) -> Ints:
     sizes, firsts = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
     marks = np.zeros((2, len(rows)), dtype=np.int8)
     counts = np.zeros(max(kernel.FEW, int(halving.codes.max(initial=0)) + 1), dtype=np.int64)
-    room = (counts, marks[0], marks[1], np.empty_like(rows), np.zeros(most + 1, dtype=np.int64))
+    codes, above = halving.codes.copy(), np.zeros(most + 1, dtype=np.int64)
+    room = (counts, marks[0], marks[1], np.empty_like(rows), np.empty_like(codes), above)
     for part, size in enumerate(halving.size.tolist()):
         first, last = of_part[part], of_part[part + 1]
         if first < last:
             stack[0, : last - first + 1] = starts[first : last + 1]
             sizes[0], firsts[0] = size, 0
-            axes = (halving.codes, halving.positions, halving.places)
+            axes = (codes, halving.positions, halving.places)
             kernel.halve_part(*axes, rows, stack, sizes, firsts, last - first, room, leaf)
     return leaf
 
@@ -129,10 +132,10 @@ def _best_cut(run: Ints, node: Ints, half: Ints, halving: Halving, rows: Ints) -
     runs = int(run[-1]) + 1
     turn = np.arange(len(run)) - np.searchsorted(run, np.arange(runs))[run]
     best, chosen = np.full(int(node[-1]) + 1, np.inf), np.zeros(len(run), dtype=np.bool_)
-    codes = halving.codes[rows].astype(np.int64)
-    for axis in range(codes.shape[1]):
-        width = int(codes[:, axis].max()) + 1
-        ordered = in_order(run * width + codes[:, axis], runs * width)
+    codes = halving.codes[:, rows].astype(np.int64)
+    for mine in codes:
+        width = int(mine.max()) + 1
+        ordered = in_order(run * width + mine, runs * width)
         upper = np.empty(len(run), dtype=np.bool_)
         upper[ordered] = turn >= half
         widths = _widths(2 * node + upper, 2 * len(best), codes, halving)
@@ -145,8 +148,8 @@ def _widths(side: Ints, sides: int, codes: Ints, halving: Halving) -> Floats:
     """Sum the widths of both sides of every part over all attributes."""
     order, present = in_order(side, sides), np.flatnonzero(np.bincount(side, minlength=sides))
     starts, width = np.searchsorted(side[order], present), np.zeros(sides)
-    for axis, place in enumerate(halving.places.tolist()):
-        ordered = codes[order, axis]
+    for mine, place in zip(codes, halving.places.tolist(), strict=True):
+        ordered = mine[order]
         low, high = np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
         width[present] += halving.positions[place + high] - halving.positions[place + low]
     return np.asarray(width[::2] + width[1::2])

@@ -38,6 +38,12 @@ class Seats:
         """Keep some seats."""
         return Seats(self.signature[chosen], self.value[chosen], self.row[chosen])
 
+    def in_order(self, span: int, stream: Stream | None) -> Ints:
+        """Order seats by signature and value, which is below `span`; equal ones at random, or as they are."""
+        key = self.signature * span + self.value
+        end = int(key.max(initial=0)) + 1
+        return in_order(key, end) if stream is None else in_random_order(key, end, stream)
+
     def __add__(self, other: Seats) -> Seats:
         return Seats(
             np.concatenate([self.signature, other.signature]),
@@ -82,7 +88,7 @@ class Signatures:
         if len(self) * self.width <= MOST_DENSE:
             dense = np.full(len(self) * self.width, NOBODY, dtype=np.int64)
             dense[keys] = np.arange(len(keys))
-            return dense[wanted]
+            return np.asarray(dense[wanted])
         keys = np.append(keys, np.iinfo(np.int64).max)
         found = np.searchsorted(keys, wanted)
         return np.where(keys[found] == wanted, found, NOBODY)
@@ -221,10 +227,7 @@ def match_at_random(seats: Seats, span: int, stream: Stream | None) -> Ints:
     Seats of all values of a signature are equally many; values are below `span`. Without a stream, the persons of every
     value are in random order already.
     """
-    key = seats.signature * span + seats.value
-    end = int(key.max(initial=0)) + 1
-    order = in_order(key, end) if stream is None else in_random_order(key, end, stream)
-    return in_turn(seats, key, order)
+    return in_turn(seats, seats.signature * span + seats.value, seats.in_order(span, stream))
 
 
 def in_turn(seats: Seats, key: Ints, order: Ints) -> Ints:

@@ -27,7 +27,7 @@ from sfumato.algorithms.buckets.near_groups import match_near
 from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import first_rows, group_columns, group_keys
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, Publication, Recoded
 from sfumato.core.signatures import UNSIGNED
@@ -103,10 +103,11 @@ class MInvariantBuckets(Algorithm):
         series = _Series(self, task, column)
         seats = series.seats()
         task.progress(0.4)
+        stream = None if series.first else task.stream  # newcomers sit in random order already
         if self.form == "boxes":
-            bucket = match_near(seats, task.table.quasi, series.width, task.stream)
+            bucket = match_near(seats, task.table.quasi, series.width, stream)
         else:
-            bucket = match_at_random(seats, series.width, None if series.first else task.stream)
+            bucket = match_at_random(seats, series.width, stream)
         _refuse_unkept(task, column, seats, series.width)
         task.progress(0.8)
         publication = self._published(task, seats, bucket, series)
@@ -264,7 +265,7 @@ def _unknown(column: CodedColumn) -> KnownSignatures:
 
 def _refuse_unkept(task: Task, column: CodedColumn, seats: Seats, width: int) -> None:
     """Refuse promises that buckets of different values, one of each, do not keep by themselves."""
-    shown = np.unique(seats.signature * width + seats.value)
+    shown = group_keys(seats.signature * width + seats.value, (int(seats.signature.max()) + 1) * width).keys
     _, kind = np.unique(shown // width, return_inverse=True)
     groups, once = int(kind.max()) + 1, np.ones(len(shown), dtype=np.int64)
     histogram = Histogram.of_entries(kind.ravel(), shown % width, once, groups=groups, width=width)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sfumato.coding.kernels.compiling import Array, compiled
 
+MOST_CODE = 2**31 - 1
 FEW = 48  # records of a run that are sorted by insertion
 
 
 @compiled
-def last_of_few(codes: Array, axis: int, rows: Array, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
+def last_of_few(codes: Array, axis: int, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
     """Find the last code of the lower half of a short run along an axis, and how many records have it there."""
     for i in range(begin, end):
-        code, at = codes[rows[i], axis], i - begin
+        code, at = codes[axis, i], i - begin
         while at > 0 and room[at - 1] > code:
             room[at] = room[at - 1]
             at -= 1
@@ -23,15 +26,15 @@ def last_of_few(codes: Array, axis: int, rows: Array, begin: int, end: int, half
 
 
 @compiled
-def last_of_many(codes: Array, axis: int, rows: Array, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
+def last_of_many(codes: Array, axis: int, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
     """Find the last code of the lower half of a long run along an axis, and how many records have it there."""
     most = 0
     for i in range(begin, end):
-        most = max(most, codes[rows[i], axis])
+        most = max(most, codes[axis, i])
     for code in range(most + 1):
         room[code] = 0
     for i in range(begin, end):
-        room[codes[rows[i], axis]] += 1
+        room[codes[axis, i]] += 1
     last, ties = 0, half
     while ties > room[last]:
         ties -= room[last]
@@ -40,56 +43,64 @@ def last_of_many(codes: Array, axis: int, rows: Array, begin: int, end: int, hal
 
 
 @compiled
-def cut_run(codes: Array, axis: int, rows: Array, begin: int, end: int, half: int, room: Array, upper: Array) -> None:
+def cut_run(codes: Array, axis: int, begin: int, end: int, half: int, room: Array, upper: Array) -> None:
     """Mark all but the first records of a run, sorted along an axis; equal ones stay in their order."""
     if end - begin <= half:
         upper[begin:end] = 0
         return
     if end - begin <= FEW:
-        last, ties = last_of_few(codes, axis, rows, begin, end, half, room)
+        last, ties = last_of_few(codes, axis, begin, end, half, room)
     else:
-        last, ties = last_of_many(codes, axis, rows, begin, end, half, room)
+        last, ties = last_of_many(codes, axis, begin, end, half, room)
     for i in range(begin, end):
-        code = codes[rows[i], axis]
+        code = codes[axis, i]
         upper[i] = code > last or (code == last and ties == 0)
         ties -= code == last and ties > 0
 
 
 @compiled
-def sum_widths(codes: Array, positions: Array, places: Array, rows: Array, begin: int, end: int, upper: Array) -> float:
+def sum_widths(codes: Array, positions: Array, places: Array, begin: int, end: int, upper: Array) -> float:
     """Sum the widths of both sides of a part over all axes."""
-    total = 0.0
-    for side in range(2):
-        width = 0.0
-        for axis in range(codes.shape[1]):
-            low, high = -1, -1
-            for i in range(begin, end):
-                if upper[i] == side:
-                    code = codes[rows[i], axis]
-                    if low < 0 or code < low:
-                        low = code
-                    high = max(high, code)
-            if low >= 0:
-                width += positions[places[axis] + high] - positions[places[axis] + low]
-        total += width
-    return total
+    below, above = 0.0, 0.0
+    none = np.int32(MOST_CODE)
+    for axis in range(len(codes)):
+        mine, low, high, low_above, high_above = codes[axis], none, np.int32(-1), none, np.int32(-1)
+        for i in range(begin, end):
+            code, side = mine[i], upper[i]
+            low = min(low, none if side else code)
+            high = max(high, np.int32(-1) if side else code)
+            low_above = min(low_above, code if side else none)
+            high_above = max(high_above, code if side else np.int32(-1))
+        place = places[axis]
+        if high >= 0:
+            below += positions[place + high] - positions[place + low]
+        if high_above >= 0:
+            above += positions[place + high_above] - positions[place + low_above]
+    return below + above
 
 
 @compiled
-def part_rows(rows: Array, bounds: Array, lower: Array, higher: Array, runs: int, upper: Array, spare: Array) -> None:
-    """Put the lower half of a part before the upper one, each by runs; write where these begin."""
-    place, begin = bounds[0], bounds[0]
+def part_rows(
+    rows: Array, codes: Array, bounds: Array, halves: tuple[Array, Array], runs: int, upper: Array,
+    spare: tuple[Array, Array],
+) -> None:  # fmt: skip
+    """Put the lower half of a part before the upper one, each by runs; write into `halves` where these begin."""
+    place = bounds[0]
     for side in range(2):
-        mine = higher if side else lower
+        mine = halves[side]
         for run in range(runs):
             mine[run] = place
             for i in range(bounds[run], bounds[run + 1]):
                 if upper[i] == side:
-                    spare[place] = rows[i]
+                    spare[0][place] = rows[i]
+                    for axis in range(len(codes)):
+                        spare[1][axis, place] = codes[axis, i]
                     place += 1
         mine[runs] = place
-    for i in range(begin, place):
-        rows[i] = spare[i]
+    for i in range(bounds[0], place):
+        rows[i] = spare[0][i]
+        for axis in range(len(codes)):
+            codes[axis, i] = spare[1][axis, i]
 
 
 @compiled
@@ -99,9 +110,9 @@ def halve_part(
 ) -> None:  # fmt: skip
     """Halve a part until every record is alone with its value; `stack[0]`, `sizes[0]` and `firsts[0]` are its own.
 
-    `stack` has a row for each depth and one more, for where the runs of a part begin, and where the last ends.
+    `codes` are put in the order of `rows`. `stack` has a row for each depth and one more, for where the runs of a part begin, and where the last ends.
     """
-    counts, upper, best, spare, above = room
+    counts, upper, best, spare, spare_codes, above = room
     depth = 1
     while depth > 0:
         depth -= 1
@@ -112,15 +123,15 @@ def halve_part(
                 leaf[rows[i]] = first
             continue
         half, least = size // 2, -1.0
-        for axis in range(codes.shape[1]):
+        for axis in range(len(codes)):
             for run in range(runs):
-                cut_run(codes, axis, rows, bounds[run], bounds[run + 1], half, counts, upper)
-            width = sum_widths(codes, positions, places, rows, begin, end, upper)
+                cut_run(codes, axis, bounds[run], bounds[run + 1], half, counts, upper)
+            width = sum_widths(codes, positions, places, begin, end, upper)
             if least < 0 or width < least:
                 least = width
                 for i in range(begin, end):
                     best[i] = upper[i]
-        part_rows(rows, bounds, stack[depth + 1], above, runs, best, spare)
+        part_rows(rows, codes, bounds, (stack[depth + 1], above), runs, best, (spare, spare_codes))
         for run in range(runs + 1):
             bounds[run] = above[run]
         sizes[depth], firsts[depth] = size - half, first + half
