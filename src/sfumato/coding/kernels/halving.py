@@ -110,7 +110,8 @@ def halve_part(
 ) -> None:  # fmt: skip
     """Halve a part until every record is alone with its value; `stack[0]`, `sizes[0]` and `firsts[0]` are its own.
 
-    `codes` are put in the order of `rows`. `stack` has a row for each depth and one more, for where the runs of a part begin, and where the last ends.
+    `codes` are put in the order of `rows`. `stack` has a row for each depth and one more, for where the runs of a part
+    begin, and where the last ends.
     """
     counts, upper, best, spare, spare_codes, above = room
     depth = 1
