@@ -54,6 +54,12 @@ def range_of_numbers(counts: Sequence[int], numbers: Sequence[float]) -> Fractio
     return max(present) - min(present)
 
 
+def even_values(counts: Sequence[int]) -> int:
+    """Count the values of a group that has each of them equally often; none of any other group."""
+    held = [count for count in counts if count]
+    return len(held) if len(set(held)) == 1 else 0
+
+
 def largest_share(counts: Sequence[int], values: Iterable[int]) -> Fraction:
     """Wong et al. 2006: the largest share of a protected value in a group."""
     return max(Fraction(counts[value], sum(counts)) for value in values)

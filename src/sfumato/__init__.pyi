@@ -62,6 +62,8 @@ from .judging.audit.audit import Audit as Audit
 from .judging.audit.auditing import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
+from .judging.series.auditing import audit_series as audit_series
+from .judging.series.exposing import exposure_series as exposure_series
 from .models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from .models.beta_likeness import BetaLikeness as BetaLikeness
 from .models.confidence_bounding import ConfidenceBounding as ConfidenceBounding
@@ -76,11 +78,13 @@ from .models.k_anonymity import KAnonymity as KAnonymity
 from .models.k_map import KMap as KMap
 from .models.ke_anonymity import KEAnonymity as KEAnonymity
 from .models.kl_anonymity import KLAnonymity as KLAnonymity
+from .models.m_distinct import MDistinct as MDistinct
 from .models.m_invariance import MInvariance as MInvariance
 from .models.nt_closeness import NTCloseness as NTCloseness
 from .models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity as PPlusSensitiveKAnonymity
 from .models.p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity
 from .models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
+from .models.series_exposure import SeriesExposure as SeriesExposure
 from .models.t_closeness import TCloseness as TCloseness
 from .models.xy_anonymity import XYAnonymity as XYAnonymity
 from .recipe import Recipe as Recipe

@@ -76,11 +76,13 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.ke_anonymity import KEAnonymity
 from sfumato.models.kl_anonymity import KLAnonymity
+from sfumato.models.m_distinct import MDistinct
 from sfumato.models.m_invariance import MInvariance
 from sfumato.models.nt_closeness import NTCloseness
 from sfumato.models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.models.series_exposure import SeriesExposure
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.xy_anonymity import XYAnonymity
 from sfumato.plugins import Choices
@@ -122,10 +124,12 @@ _OUR_MODELS: tuple[type[PrivacyModel], ...] = (
     BetaLikeness,
     DeltaDisclosure,
     KLAnonymity,
-    MInvariance,
     XYAnonymity,
     KMap,
     DeltaPresence,
+    MInvariance,
+    SeriesExposure,
+    MDistinct,
 )
 _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     Mondrian,

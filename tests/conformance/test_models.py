@@ -27,6 +27,7 @@ def by_tree(counts, totals):
 THREES = {f"value {i}": f"category {i % 3}" for i in range(40)}
 HALVES = {f"value {i}": i % 2 for i in range(40)}
 BOUNDS = {"value 0": 0.2, "value 1": 0.5, "value 3": 0.4, "a value that nobody has": 0.1}
+NEIGHBORS = {"value 0": ["value 1"], "value 1": ["value 0"]}
 COSTS = [[0, 1, 2, 3, 1], [1, 0, 0.5, 2, 2], [2, 0.5, 0, 1, 3], [3, 2, 1, 0, 4], [1, 2, 3, 4, 0]]
 
 
@@ -134,6 +135,10 @@ CASES = [
         sf.DeltaPresence(delta_min=0.05, delta_max=0.5),
         lambda c, _: min(oracles.presence(*c) / Fraction("0.05"), Fraction("0.5") / oracles.presence(*c)),
     ),
+    (sf.MInvariance(m=1, sensitive="s"), lambda c, _: oracles.even_values(c)),
+    (sf.MInvariance(m=3, sensitive="s"), lambda c, _: oracles.even_values(c)),
+    (sf.SeriesExposure(limit=0.4, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
+    (sf.MDistinct(m=2, sensitive="s", stays=NEIGHBORS), lambda c, _: oracles.even_values([c[0] + c[1], *c[2:]])),
 ]
 PARTS = [
     (LeastPresence(least=0.05), lambda c, _: oracles.presence(*c)),
@@ -150,7 +155,7 @@ NAMELESS = [
     for model in MODELS
     if getattr(model, "distance", "equal") in {"equal", "variational", "kl"}
     and not model.numeric
-    and not {"categories", "levels", "values"} & set(model.parameters())
+    and not {"categories", "levels", "values", "stays"} & set(model.parameters())
     and not isinstance(model.parameters().get("bounds"), dict)
 ]
 
@@ -192,7 +197,8 @@ def test_a_group_without_records_has_a_level(model):
 
 def test_every_public_model_is_checked():
     public = {getattr(models, name) for name in models.__all__}
-    concrete = {each for each in public if isinstance(each, type) and issubclass(each, PrivacyModel)} - {PrivacyModel}
+    concrete = {each for each in public if isinstance(each, type) and issubclass(each, PrivacyModel)}
+    concrete -= {PrivacyModel, models.SeriesModel}
     assert {type(model) for model, _ in CASES} == concrete
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import MODELS
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -18,9 +18,12 @@ from sfumato.models import (
     EpsilonMAnonymity,
     HPKAnonymity,
     KEAnonymity,
+    MDistinct,
+    MInvariance,
     NTCloseness,
     PPlusSensitiveKAnonymity,
     PSensitiveKAnonymity,
+    SeriesExposure,
     TCloseness,
 )
 from sfumato.recipe import Recipe
@@ -45,6 +48,9 @@ EXAMPLES = [
     DeltaDisclosure(delta=1.5, present_only=True, **S),
     TCloseness(t=2, distance="matrix", costs=COSTS, **S),
     TCloseness(t=2, distance="kl", **S),
+    MInvariance(m=3, **S),
+    SeriesExposure(limit=0.25, **S),
+    MDistinct(m=2, stays={"flu": ["cold"], "cold": []}, **S),
 ]
 
 
@@ -107,3 +113,12 @@ def test_a_matrix_that_is_no_distance_is_refused_in_a_recipe_too():
     content["models"][0]["costs"] = [[0, 1], [2, 0]]
     with pytest.raises(InvalidParameterError, match="costs must be symmetric"):
         Recipe.from_dict(content)
+
+
+def test_a_recipe_tells_which_values_change():
+    schema = Schema(quasi=["age"], sensitive=["disease"], transient=["disease"])
+    recipe = Recipe(schema=schema, models=(MInvariance(m=2, **S),), algorithm=Mondrian(), max_suppressed=0.0)
+    assert "transient = true" in recipe.to_toml()
+    assert Recipe.from_toml(recipe.to_toml()).schema == schema
+    with pytest.raises(RecipeError, match="must be true or false"):
+        Recipe.from_toml(recipe.to_toml().replace("transient = true", 'transient = "yes"'))

@@ -158,3 +158,12 @@ def test_orders_and_hierarchies_of_the_wrong_kind_are_refused(extra, sentence):
 
 def test_an_order_of_numbers_is_an_order_of_their_texts():
     assert Schema(quasi=["g"], orders={"g": [1, 2.0, 3]}).orders == {"g": ("1", "2", "3")}
+
+
+def test_transient_attributes_are_sensitive_ones():
+    schema = Schema(quasi=["age"], sensitive=["disease"], transient=["disease"])
+    assert schema.transient == ("disease",)
+    with pytest.raises(SchemaError, match="'age' is called transient, so its role must be sensitive"):
+        Schema(quasi=["age"], transient=["age"])
+    with pytest.raises(SchemaError, match=r"Schema.transient names 'diseas', which has no role; did you mean"):
+        Schema(sensitive=["disease"], transient=["diseas"])

@@ -16,6 +16,7 @@ from sfumato.words import words_in
 
 NEEDS_MORE = {
     "p-plus-sensitive-k-anonymity": {"categories": {"flu": "cold", "cold": "cold", "cough": "other"}},
+    "m-distinct": {"stays": {"flu": ["cold"]}},
     "hpk-anonymity": {"levels": {"flu": 1, "cold": 2, "cough": 2}},
     "ke-anonymity": {"sensitive": "pay"},
     "epsilon-m-anonymity": {"sensitive": "pay"},

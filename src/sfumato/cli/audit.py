@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.audit_series import InSeries, audit_in_series
+from sfumato.cli.options import EngineOptions, Json, Reading, RecipeOptions, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.summary import audit_lines, exposure_lines, level_lines
@@ -37,9 +38,20 @@ EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml --original patients.csv --exposure",
     "sfumato audit 'release/public/table/*.parquet' --recipe recipe.toml --memory 4GB",
     "sfumato audit sample.csv --quasi age,zip --model k-map:k=5 --population citizens.csv",
+    "sfumato audit 2026-q1 2026-q2 --series --originals patients-q1.csv patients-q2.csv \\",
+    "    --recipe recipe.toml --model m-invariance:m=3,sensitive=disease",
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease \\",
     "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels=levels.csv",
 )
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="The table: a file or a database URL. With --series the releases, in order.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +145,12 @@ class Taken:
 @spread
 def audit(
     *,
-    file: Source,
+    files: Sources,
     reading: Reading,
     asked: RecipeOptions,
     comparing: Comparing,
     taken: Taken,
+    series: InSeries,
     exposure: Annotated[
         bool,
         typer.Option(
@@ -153,16 +166,34 @@ def audit(
 
     A file, a folder of Parquet files or a pattern of some may be larger than memory. The table is audited on its
     own and, with --original, compared with the original. Without models the command reports the levels that the
-    table reaches, such as the largest k. Exit codes: 0 every promise holds, 1 a promise does not hold or a cell is
-    not true, 2 bad request.
+    table reaches, such as the largest k. With --series several releases are audited together. Exit codes: 0 every
+    promise holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise
 
+    if series.series:
+        _refuse_beside_series(comparing, taken, exposure=exposure)
+        audit_in_series(files, series.originals, asked, reading, json=json)
+        return
+    file = series.only_file(files)
     promise, resources = ask_promise(asked), engines.resources()
     if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
         _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)
     else:
         _audit_files(file, promise, reading, comparing, taken, resources=resources, exposure=exposure, json=json)
+
+
+def _refuse_beside_series(comparing: Comparing, taken: Taken, *, exposure: bool) -> None:
+    """Refuse options about single tables, which an audit of a series would ignore."""
+    given = [
+        f"--{each.name.replace('_', '-')}"
+        for group in (comparing, taken)
+        for each in fields(group)
+        if getattr(group, each.name)
+    ]
+    given += ["--exposure"] if exposure else []
+    if given:
+        raise InvalidParameterError(f"{given[0]} is about one table; leave it out with --series.")
 
 
 def _audit_files(

@@ -46,6 +46,7 @@ from sfumato.coding.kernels import (
     moving,
     ordering,
     picking,
+    propagating,
     regrouping,
     rolling_up,
     swapping,
@@ -95,6 +96,7 @@ def warm_up() -> Warmth:
     _swap_once()
     _roll_up_once()
     _count_cells_once()
+    _propagate_once()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -126,6 +128,14 @@ def _count_cells_once() -> None:
         keys = CellKeys([np.arange(2, dtype=codes)], [np.arange(2)], 2)
         keys.count(np.ones(2))
         keys.last_places(2)
+
+
+def _propagate_once() -> None:
+    """Give two members of a group two values."""
+    both, masks = np.arange(2), np.full((2, 1), 3, dtype=np.uint64)
+    cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
+    units = np.ones(2, dtype=np.int64), np.arange(3), np.zeros(2, dtype=np.int64)
+    propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
 
 
 def _roll_up_once() -> None:
@@ -323,7 +333,8 @@ def _loops() -> Iterator[Any]:
     modules = (
         *(box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
         *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
-        *(ordering, picking, regrouping, rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
+        *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
+        *(walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

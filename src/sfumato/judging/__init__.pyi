@@ -5,3 +5,5 @@ from .comparing.nearest import nearest_originals as nearest_originals
 from .comparing.regression import compare_regressions as compare_regressions
 from .comparing.tabulation import compare_tabulations as compare_tabulations
 from .comparing.utility import compare_utility as compare_utility
+from .series.auditing import SeriesAudit as SeriesAudit
+from .series.exposed import ExposureOverSeries as ExposureOverSeries

@@ -13,12 +13,15 @@ from .k_anonymity import KAnonymity as KAnonymity
 from .k_map import KMap as KMap
 from .ke_anonymity import KEAnonymity as KEAnonymity
 from .kl_anonymity import KLAnonymity as KLAnonymity
+from .m_distinct import MDistinct as MDistinct
 from .m_invariance import MInvariance as MInvariance
 from .nt_closeness import NTCloseness as NTCloseness
 from .p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity as PPlusSensitiveKAnonymity
 from .p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity
 from .recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
 from .requirements import without_implied as without_implied
+from .series_exposure import SeriesExposure as SeriesExposure
+from .series_model import SeriesModel as SeriesModel
 from .t_closeness import TCloseness as TCloseness
 from .words import ModelWords as ModelWords
 from .xy_anonymity import XYAnonymity as XYAnonymity

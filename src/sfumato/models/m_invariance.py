@@ -1,4 +1,4 @@
-"""m-invariance: every group shows at least m values equally often, in all releases the same for a person."""
+"""m-invariance: every release shows a person among the same m values, however often it is published."""
 
 from __future__ import annotations
 
@@ -7,28 +7,47 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.core.groups import Groups, Histogram
+from sfumato.core.history import History
+from sfumato.models.base import Levels
+from sfumato.models.series_model import OverSeries, SeriesModel
 from sfumato.models.words import ModelWords
+from sfumato.models.worlds.system import System
 from sfumato.validation import is_whole, require
 
 
-@dataclass(frozen=True, kw_only=True)
-class MInvariance(PrivacyModel):
-    r"""Require at least $m$ different sensitive values in every group, each equally often [1]_.
+def even_values(histogram: Histogram) -> Levels:
+    """Count the values of every group that shows each of them equally often; 0 for any other."""
+    most = histogram.reduce(np.maximum, histogram.counts)
+    least = histogram.reduce(np.minimum, histogram.counts)
+    even = (most == least) & (histogram.missing == 0)
+    return np.where(even, np.diff(histogram.offsets), 0).astype(np.float64)
 
-    This is what can be seen of m-invariance in one release. Its other half, that everybody's group shows the same set
-    of values in every release of a series, is kept by a ledger.
+
+@dataclass(frozen=True, kw_only=True)
+class MInvariance(SeriesModel):
+    r"""Require $m$ values in every group, each equally often, and the same values for a person in all releases [1]_.
+
+    The set of values that a person's group shows is her signature. Whoever holds all releases, and knows in which
+    groups a person was, finds the same set $S$ of at least $m$ values in each of them. Exchanging values of $S$ turns
+    every possible world into another one, so each has the same probability $1/|S| \le 1/m$ for her.
+
+    A table alone can only be checked for the first part: at least $m$ different values in every group, each equally
+    often. Merging such groups can make a value more frequent than another, so the model is not monotone. The paper has
+    every value once; equally often is enough. A signature is kept however long a person was away.
+
+    It does not hide that two persons have the same value; see the page on series. Missing values that may be anything
+    (policy matches-all) break the promise.
 
     Parameters
     ----------
-    m : the smallest number of different values in a group, a whole number of at least 2.
+    m : the smallest number of different values in a group.
     sensitive : the name of the sensitive attribute.
 
     References
     ----------
-    .. [1] Xiao, Tao, "m-Invariance: towards privacy preserving re-publication of dynamic datasets", SIGMOD 2007.
-       https://doi.org/10.1145/1247480.1247556
+    .. [1] Xiao, Tao, "m-Invariance: towards privacy preserving re-publication of dynamic datasets", SIGMOD 2007,
+       pages 689-700. https://doi.org/10.1145/1247480.1247556
 
     Examples
     --------
@@ -41,22 +60,21 @@ class MInvariance(PrivacyModel):
     reference = "Xiao, Tao 2007, https://doi.org/10.1145/1247480.1247556"
     bound = "min"
     monotone = False
-    of_buckets = True
     stricter: ClassVar = {"m": "larger"}
     words = ModelWords(
         title="m-invariance",
-        level="different values, each equally often, in the least diverse group",
-        promise="Every bucket, or group of records if there are none, shows at least {m} different values of "
-        "“{sensitive}”, each equally often.",
-        stops="Intersection: finding a person's value because two releases share no other.",
-        open="Two persons may be proved to have the same value, so that who learns one learns the other.",
+        level="different values, all equally often, in the worst group",
+        promise="{Group} shows at least {m} different values of “{sensitive}”, each equally often, and a person's "
+        "group shows the same values in every release of a series.",
+        stops="Intersection: comparing several releases, in which a person's groups have only one value in common.",
+        open="Several releases can prove that two persons have the same value, so whoever learns one learns the other.",
     )
 
     m: int
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.m) and self.m >= 2, self, "m", "a whole number of at least 2", self.m)  # noqa: PLR2004 - one value hides nothing
+        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -70,8 +88,29 @@ class MInvariance(PrivacyModel):
         return self.m
 
     def level(self, groups: Groups) -> Levels:
-        """Count the different values of every group; 1 if they do not occur equally often."""
-        counts = groups.histograms[self.sensitive].folded
-        rows, largest = counts.rows, counts.reduce(np.maximum, counts.counts)
-        uneven = counts.reduce(np.maximum, (counts.counts != largest[rows]).astype(np.int64))
-        return np.where(uneven > 0, np.minimum(np.diff(counts.offsets), 1), np.diff(counts.offsets)).astype(np.float64)
+        """Count the values of every group that has each equally often; 0 for any other."""
+        return even_values(groups.histograms[self.sensitive])
+
+    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+        """Check all groups, everybody's signatures, and that rows of a group show nothing else."""
+        system = System.of(history)
+        level = even_values(system.histogram)
+        worst = self.worst(level)
+        low = level < self.m
+        moved = changed_signatures(system)
+        hit = moved | np.concatenate([low, [False]])[system.slots].any(axis=0)
+        persons = int(hit[system.unit].sum())
+        kept = not low.any() and not moved[system.unit].any() and not linked
+        reached = 0.0 if moved[system.unit].any() or linked else worst
+        return OverSeries("holds" if kept else "broken", reached, persons, int(low.sum()) + linked)
+
+
+def changed_signatures(system: System) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which units were in groups that show different sets of values."""
+    masks = system.masks()
+    first = np.full(len(system.weight), -1)
+    changed = np.zeros(len(system.weight), dtype=np.bool_)
+    for row in system.slots:
+        first = np.where(first < 0, row, first)
+        changed |= (row >= 0) & (masks[row] != masks[first]).any(axis=1)
+    return changed

@@ -147,6 +147,7 @@ STARTING: Mapping[str, float] = MappingProxyType(
         "t": 0.2,
         "n": 100,
         "m": 2,
+        "limit": 0.5,
         "alpha": 0.5,
         "beta": 1.0,
         "delta": 1.0,

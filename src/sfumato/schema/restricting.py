@@ -18,4 +18,13 @@ def restricted(
     quasi = schema.quasi if quasi is None else quasi
     known = {*quasi, *sensitive, *insensitive}
     kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
-    return replace(schema, identifier=(), quasi=quasi, sensitive=sensitive, insensitive=insensitive, **kept)
+    transient = tuple(name for name in schema.transient if name in known)
+    return replace(
+        schema,
+        identifier=(),
+        quasi=quasi,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        transient=transient,
+        **kept,
+    )

@@ -38,6 +38,8 @@ class Schema:
     transient : attributes whose value of a person can change from one release of a series to the next, as an illness
         heals; all others are permanent.
     missing : `"own-value"` or `"matches-all"`, see `Missing`.
+    transient : the sensitive attributes whose values change, such as an illness that heals; in a series of releases
+        all others keep their values.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Schema:
     flags: Mapping[str, str] = field(default_factory=dict)
     transient: Sequence[str] = ()
     missing: Missing | MissingName = Missing.OWN_VALUE
+    transient: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for role in Role:
@@ -72,6 +75,11 @@ class Schema:
         object.__setattr__(self, "transient", _names("transient", self.transient))
         for what in ("hierarchies", "scales", "orders", "flags", "transient"):
             self._refuse_unknown(what, getattr(self, what))
+        object.__setattr__(self, "transient", _names("transient", self.transient))
+        self._refuse_unknown("transient", dict.fromkeys(self.transient))
+        for name in self.transient:
+            if self.role(name) is not Role.SENSITIVE and name not in self.flags:
+                raise SchemaError(f"Attribute {name!r} is called transient, so its role must be sensitive.")
         for name in self.flags:
             if self.role(name) not in {Role.QUASI, Role.SENSITIVE}:
                 raise SchemaError(f"Attribute {name!r} has sensitive cells, so its role must be quasi or sensitive.")

@@ -142,6 +142,8 @@ class MInvariantBuckets(Algorithm):
             return "MInvariantBuckets serves no series in which missing cells may be any value; use own-value."
         if not promised:
             return "MInvariantBuckets needs to know m and the attribute; promise MInvariance."
+        if task.smallest_group < 2:  # noqa: PLR2004 - one value hides nothing
+            return "MInvariantBuckets has nothing to hide among a single value; choose m > 1."
         named = {name for model in task.models for name in model.attributes}
         for name in (*named, *(column.name for column in task.table.sensitive)):
             if name not in promised or len(promised) > 1:

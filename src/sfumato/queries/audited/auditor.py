@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.audited.extremes import UNBOUNDED, Maxima
-from sfumato.queries.audited.history import History, PastQuestion
+from sfumato.queries.audited.history import AskedHistory, PastQuestion
 from sfumato.queries.audited.narrowing import EVEN, Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
 from sfumato.queries.audited.row_classes import Truths
 from sfumato.queries.audited.sums import AnsweredSums, SumDisclosure
@@ -116,7 +116,7 @@ class QueryAuditor:
             self._public[name] = natural_column(name, table[name])
         rows = len(self._values)
         rule = "exact disclosure" if self.tolerance is None else repr(self.tolerance)
-        self._history = History.open(Path(path), rows, {"table": marked, "column": column, "rule": rule})
+        self._history = AskedHistory.open(Path(path), rows, {"table": marked, "column": column, "rule": rule})
         self._lock = Lock()
         self._seen = 0
         self._family = np.zeros(rows, dtype=np.int8)
@@ -150,7 +150,7 @@ class QueryAuditor:
         question = f"{kind} of {self.column}{repr(query).removeprefix('Query(count').removesuffix(')')}"
         if kind == "count":
             with self._history.turn() as store:
-                History.add(store, PastQuestion(user, kind, question, denied=False), rows)
+                AskedHistory.add(store, PastQuestion(user, kind, question, denied=False), rows)
             return ExactAnswer(question=question, value=int(rows.sum()))
         if not rows.any():
             raise InvalidParameterError("No row satisfies the conditions; ask about others.")
@@ -164,7 +164,7 @@ class QueryAuditor:
                 self._note(entry.kind, entry.rows)
                 self._seen = entry.number
             reason, disclosure = self._judge(kind, rows)
-            entered = History.add(store, PastQuestion(user, kind, question, denied=bool(reason)), rows)
+            entered = AskedHistory.add(store, PastQuestion(user, kind, question, denied=bool(reason)), rows)
         if reason:
             return Denied(question=question, reason=reason)
         self._note(kind, rows, disclosure)

@@ -49,14 +49,14 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class History:
+class AskedHistory:
     """The questions of one column of one table."""
 
     path: Path
     rows: int
 
     @classmethod
-    def open(cls, path: Path, rows: int, said: dict[str, str]) -> History:
+    def open(cls, path: Path, rows: int, said: dict[str, str]) -> AskedHistory:
         """Open or create a history; refuse that of another table, column or rule."""
         create(path, WHAT, SCHEMA, {"format": FORMAT, **said})
         with held(path, WHAT) as store:

@@ -1,0 +1,1 @@
+"""Judge several releases of one table together: exposure and promises over a series."""

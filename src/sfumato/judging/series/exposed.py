@@ -1,0 +1,175 @@
+"""Exposure over a series: with what probability somebody who holds all releases learns each person's value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Counts
+from sfumato.core.history import History
+from sfumato.judging.exposure import QUANTILES, Exposed
+from sfumato.models.worlds.equal_values import count_equal_pairs
+from sfumato.models.worlds.known import Known
+from sfumato.models.worlds.ladder import EXACT_UP_TO, Climbed, climb
+from sfumato.models.worlds.paths import each_release_alone
+from sfumato.models.worlds.system import values_of
+
+Floats = npt.NDArray[np.float64]
+EXACT, OUTER, UNTOLD = "exact", "outer", ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExposureOverSeries:
+    """How exposed every person is to somebody who holds all releases of a series; 1 means that she is certain.
+
+    Persons are numbered through all versions. `probability` is that of a person's likeliest value, not a number for who
+    was in no group; `candidates` counts the values that she may have. Where `how` is `"exact"`, both are; where it is
+    `"outer"`, the probability is a lower bound, what is excluded is excluded for certain, and what is left may be
+    impossible all the same. `true` is the probability of a person's own value, where originals are at hand and the
+    result is exact. `equal_pairs` pairs of persons, at least, have the same value for certain, though not which one.
+    """
+
+    attribute: str
+    releases: int
+    probability: Floats
+    candidates: Counts
+    how: npt.NDArray[np.str_]
+    candidates_exact: npt.NDArray[np.bool_]
+    true: Floats | None
+    equal_pairs: int
+    counterfeits: int
+    rows: tuple[Counts, ...] = field(default=())
+    ladder: Climbed | None = None
+
+    @property
+    def persons(self) -> int:
+        """How many persons were in a group of any release."""
+        return int(np.count_nonzero(self.candidates))
+
+    @property
+    def decided(self) -> int:
+        """How many persons have one value left, which is certain."""
+        return int(np.count_nonzero(self.candidates == 1))
+
+    @property
+    def exact(self) -> bool:
+        """Whether everybody's exposure is exact."""
+        return not (self.how == OUTER).any()
+
+    def max(self) -> float:
+        """Return the exposure of the most exposed person; a lower bound, if that of anybody is."""
+        return self._told.maximum
+
+    def mean(self) -> float:
+        """Return the mean exposure; a lower bound, if that of anybody is."""
+        return self._told.mean
+
+    def quantile(self, share: float) -> float:
+        """Return the exposure that this share of the persons does not exceed."""
+        return self._told.quantile(share)
+
+    def histogram(self) -> dict[str, int]:
+        """Count persons by exposure: 1, at least 1/2, 1/5, 1/10, 1/20 and less."""
+        return self._told.histogram()
+
+    def above(self, limit: float) -> int:
+        """Count the persons whose exposure is above a limit for certain."""
+        return int(np.count_nonzero(self.probability > limit))
+
+    def of_version(self, version: int) -> Floats:
+        """Return the exposure of the rows of one version's original, counted from 0, in their order."""
+        return self.probability[self.rows[version]]
+
+    def possible(self, person: int) -> list[int]:
+        """Return the codes of a person's candidates; inside only."""
+        if self.ladder is None or not self.candidates[person]:
+            return []
+        return values_of(self.ladder.masks[self.ladder.system.unit[person]])
+
+    def product(self) -> Floats:
+        """Estimate everybody's exposure by the product form; an estimate, never a verdict (see `Climbed`)."""
+        return self.probability.copy() if self.ladder is None else self.ladder.product_form()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain numbers."""
+        return {
+            "attribute": self.attribute,
+            "releases": self.releases,
+            "persons": self.persons,
+            "maximum": self.max(),
+            "mean": self.mean(),
+            **{f"quantile_{share:g}": self.quantile(share) for share in QUANTILES},
+            "exact": self.exact,
+            "outer_persons": int(np.count_nonzero(self.how == OUTER)),
+            "decided_persons": self.decided,
+            "equal_pairs": self.equal_pairs,
+            "counterfeits": self.counterfeits,
+            "histogram": self.histogram(),
+        }
+
+    def __repr__(self) -> str:
+        least = "" if self.exact else "at least "
+        return (
+            f"Exposure of {self.attribute!r} over {self.releases:,} releases, {self.persons:,} persons: maximum "
+            f"{least}{self.max():.4g}, mean {least}{self.mean():.4g}, {self.decided:,} decided"
+        )
+
+    @property
+    def _told(self) -> Exposed:
+        return Exposed(self.attribute, self.probability)
+
+
+def expose_history(
+    history: History, *, exact_up_to: int = EXACT_UP_TO, rows: tuple[Counts, ...] = (), unplaced: int = 0
+) -> ExposureOverSeries:
+    """Compute everybody's exposure over a series, given who was in which group of every release.
+
+    If `unplaced` rows of the history belong to persons of whom nobody knows in which group they are, everything that is
+    found is an outer result: their places may be taken by anybody.
+    """
+    if history.transient:
+        return _exposed(history, each_release_alone(history), None, _true_alone(history), rows)
+    ladder = climb(history, exact_up_to=exact_up_to)
+    known = ladder.known()
+    true = None if history.truth is None else ladder.chance_of(history.truth.max(axis=0))
+    if unplaced:
+        told, nothing = known.candidates > 0, known.candidates == 0
+        top = np.where(told, 1.0 / np.maximum(known.candidates, 1), np.nan)
+        known, true = Known(known.candidates, top, nothing, nothing | (known.candidates == 1)), None
+    found = _exposed(history, known, ladder, true, rows)
+    return replace(found, counterfeits=max(0, found.counterfeits - unplaced))
+
+
+def _exposed(
+    history: History, known: Known, ladder: Climbed | None, true: Floats | None, rows: tuple[Counts, ...]
+) -> ExposureOverSeries:
+    told = known.candidates > 0
+    return ExposureOverSeries(
+        attribute=history.attribute,
+        releases=len(history.releases),
+        probability=known.top,
+        candidates=known.candidates,
+        how=np.where(told, np.where(known.sure, EXACT, OUTER), UNTOLD),
+        candidates_exact=known.exact,
+        true=true,
+        equal_pairs=0 if ladder is None else count_equal_pairs(ladder.system, ladder.masks),
+        counterfeits=history.counterfeits,
+        rows=rows,
+        ladder=ladder,
+    )
+
+
+def _true_alone(history: History) -> Floats | None:
+    """Return the largest probability of everybody's own value in any release alone."""
+    if history.truth is None:
+        return None
+    found = np.full(history.persons, np.nan)
+    for release, own in zip(history.releases, history.truth, strict=True):
+        inside = (release.members >= 0) & (own >= 0)
+        group = release.members[inside]
+        share = release.histogram.counts_of(group, own[inside]) / release.histogram.sizes[group]
+        found[inside] = np.fmax(found[inside], share)
+    return found

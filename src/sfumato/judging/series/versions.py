@@ -1,0 +1,247 @@
+"""The versions of a series: what was published, from what, and which published row is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.groups import Histogram
+from sfumato.core.history import GroupedRelease, History
+from sfumato.core.persons import numbered, person_keys
+from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, bucket_numbers
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.series.placing import PlacedRows, place
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.values import texts
+from sfumato.validation import did_you_mean
+
+Ints = npt.NDArray[np.int64]
+PAIR, TRIPLE = 2, 3
+
+
+class Released(Protocol):
+    """What was released, with what it was made from: a `Release`."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """The published table, its original, and which published row is whose."""
+
+
+Rows = Sequence[int] | npt.NDArray[np.integer]
+Element = Released | tuple[Frame, Frame] | tuple[Frame, Frame, Rows]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Version:
+    """One version of a table, and what was published of it."""
+
+    evidence: Evidence
+    name: str
+
+    @cached_property
+    def placed(self) -> PlacedRows:
+        """The original row of every published row, -1 where it belongs to nobody."""
+        known = self.evidence.correspondence
+        return place(self.evidence) if known is None else PlacedRows(known, 0)
+
+    @cached_property
+    def source(self) -> pa.Table:
+        """The original, as it was before it was masked."""
+        masked = self.evidence.masking.original
+        return self.evidence.source if masked is None else masked
+
+    @cached_property
+    def keys(self) -> pa.Array:
+        """A text for every original row that tells persons apart."""
+        return person_keys(self.source, self.evidence.schema.identifier, self.name)
+
+    def groups_of(self, attribute: str) -> Ints:
+        """Return the group of every published row for one attribute: its bucket, or the rows that look alike.
+
+        A cell that stands in no bucket, though others do, is shown with its row: a group of its own.
+        """
+        buckets = bucket_numbers(self.evidence.published, attribute)
+        if buckets is None:
+            return self.evidence.table.grouped.labels.astype(np.int64)
+        apart = np.flatnonzero(buckets < 0)
+        found = buckets.copy()
+        found[apart] = int(buckets.max(initial=-1)) + 1 + np.arange(len(apart))
+        return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def linked_groups(version: Version, attribute: str) -> int:
+    """Count the groups in which rows can be recognized by a cell that stands beside the value of an attribute.
+
+    A value in a bucket of its own stands beside nothing: it may be any row's of the bucket. Otherwise insensitive and
+    other sensitive cells of its row, unless they are in buckets of their own, go with it; where they are not the same
+    for the whole group, they may recognize a row in another release, and so the person.
+    """
+    shown, schema = version.evidence.published, version.evidence.schema
+    own = bucket_column(shown.column_names, attribute)
+    if own == BUCKET_PREFIX + attribute:
+        return 0
+    group = version.groups_of(attribute)
+    odd = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
+    for name in (*schema.sensitive, *schema.insensitive):
+        if name == attribute or name not in shown.column_names:
+            continue
+        if bucket_column(shown.column_names, name) != own:
+            continue
+        cells = _coded_alike([texts(shown[name])])[0][0]
+        low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1)
+        np.minimum.at(low, group, cells)
+        np.maximum.at(high, group, cells)
+        odd |= low < high
+    return int(odd.sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Versions:
+    """All versions of a series, with their persons numbered alike."""
+
+    versions: tuple[Version, ...]
+    schema: Schema
+
+    @classmethod
+    def of(cls, releases: Sequence[Element], schema: Schema | None) -> Versions:
+        """Take releases as they are, or pairs of a published and an original table with a schema."""
+        if not isinstance(releases, list | tuple) or not releases:
+            raise InvalidParameterError("A series is a list of releases, or of pairs (published, original).")
+        made = []
+        for number, each in enumerate(releases, start=1):
+            evidence = getattr(each, "evidence", None)
+            if isinstance(evidence, Evidence):
+                evidence = evidence if schema is None else _by(evidence, schema)
+            else:
+                evidence = _of_pair(each, number, schema)
+            if evidence.original is None:
+                raise InvalidParameterError(f"Release {number} has no original, which says who is who; give it, too.")
+            made.append(Version(evidence, f"version {number}"))
+        schemas = {(tuple(each.evidence.schema.identifier), tuple(each.evidence.schema.sensitive)) for each in made}
+        if len(schemas) > 1:
+            raise SchemaError(
+                "The releases of a series have different identifiers or sensitive attributes; give one schema for all."
+            )
+        return cls(tuple(made), made[-1].evidence.schema)
+
+    @cached_property
+    def persons(self) -> tuple[list[Ints], int]:
+        """The person of every original row of every version, and how many persons there are."""
+        return numbered([each.keys for each in self.versions])
+
+    @property
+    def unplaced(self) -> int:
+        """How many rows fit several groups of a release, so that nobody can say in which one they are."""
+        return sum(each.placed.several for each in self.versions)
+
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes whose values are hidden: sensitive ones, and those with flagged cells."""
+        return tuple(dict.fromkeys([*self.schema.sensitive, *self.schema.flags]))
+
+    def linked(self, attribute: str) -> int:
+        """Count the groups whose rows show, beside a value, something that differs among them; see `linked_groups`."""
+        return sum(linked_groups(each, attribute) for each in self.versions)
+
+    def history(self, attribute: str) -> History:
+        """Return who was in which group of every release, and what the groups showed."""
+        if attribute not in self.attributes:
+            hint = did_you_mean(attribute, self.attributes) or "."
+            raise SchemaError(f"{attribute!r} is no sensitive attribute of the series{hint}")
+        if self.schema.missing is Missing.MATCHES_ALL:
+            raise InvalidParameterError('A series is judged with missing="own-value" only; choose that policy.')
+        persons, everybody = self.persons
+        shown = [_cells(each.evidence.published, attribute, each.name) for each in self.versions]
+        own = [_cells(each.source, attribute, each.name) for each in self.versions]
+        codes, values = _coded_alike([*shown, *own])
+        width, transient = len(values) + 1, attribute in self.schema.transient
+        releases, truth = [], np.full((len(shown), everybody), -1)
+        for number, version in enumerate(self.versions):
+            truth[number, persons[number]] = codes[len(shown) + number]
+            releases.append(self._release(version, attribute, codes[number], persons[number], width))
+        history = History(attribute, everybody, tuple(releases), truth, transient=transient, values=values)
+        if not transient:
+            _refuse_changed(history)
+        return history
+
+    def _release(self, version: Version, attribute: str, codes: Ints, persons: Ints, width: int) -> GroupedRelease:
+        group, rows = version.groups_of(attribute), version.placed.rows
+        kept = self._hidden_cells(version, attribute, group)
+        groups = int(group.max(initial=-1)) + 1
+        members = np.full(self.persons[1], -1)
+        mine = kept & (rows >= 0)
+        members[persons[rows[mine]]] = group[mine]
+        once = np.ones(int(kept.sum()), dtype=np.int64)
+        histogram = Histogram.of_entries(group[kept], codes[kept], once, groups=groups, width=width)
+        nobody = np.bincount(group[kept & (rows < 0)], minlength=groups)
+        return GroupedRelease(members, histogram, nobody)
+
+    def _hidden_cells(self, version: Version, attribute: str, group: Ints) -> npt.NDArray[np.bool_]:
+        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser."""
+        if attribute in self.schema.sensitive:
+            return np.ones(len(group), dtype=np.bool_)
+        buckets = bucket_numbers(version.evidence.published, attribute)
+        return np.zeros(len(group), dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
+
+
+def _by(evidence: Evidence, schema: Schema) -> Evidence:
+    return evidence if evidence.schema is schema else replace(evidence, schema=schema)
+
+
+def _of_pair(pair: object, number: int, schema: Schema | None) -> Evidence:
+    """Read a pair of a published and an original table, with the original row of every published row if it is known."""
+    if not isinstance(pair, tuple | list) or len(pair) not in {PAIR, TRIPLE}:
+        raise InvalidParameterError(
+            f"Element {number} of the series must be a release, or a pair (published, original)."
+        )
+    if schema is None:
+        raise InvalidParameterError("Pairs of tables need a schema, which says who is who; give schema=.")
+    shown, original = (to_arrow(each)[0] for each in pair[:PAIR])
+    rows = None
+    if len(pair) == TRIPLE:
+        rows = np.asarray(pair[PAIR], dtype=np.int64)
+        known = rows[rows >= 0]
+        if len(rows) != shown.num_rows or (known >= original.num_rows).any() or len(np.unique(known)) < len(known):
+            raise SchemaError(
+                f"The correspondence of version {number} must name another original row for every published row, or -1."
+            )
+    return Evidence(shown, schema, original=original, correspondence=rows)
+
+
+def _cells(table: pa.Table, attribute: str, version: str) -> pa.Array:
+    if attribute not in table.column_names:
+        raise SchemaError(f"In {version} the column {attribute!r} is missing; every version needs the same columns.")
+    return texts(table[attribute])
+
+
+def _refuse_changed(history: History) -> None:
+    """Refuse values that are called permanent and are not."""
+    truth = history.truth
+    assert truth is not None  # noqa: S101 - made from originals
+    largest = truth.max(axis=0)
+    changed = ((truth >= 0) & (truth != largest)).any(axis=0)
+    if changed.any():
+        groups = sum(len(np.unique(each.members[changed & (each.members >= 0)])) for each in history.releases)
+        raise SchemaError(
+            f"{int(changed.sum()):,} persons, in {groups:,} groups, have another value of {history.attribute!r} in "
+            "another version; name the attribute in Schema.transient if its values change, or correct them."
+        )
+
+
+def _coded_alike(columns: Sequence[pa.Array]) -> tuple[list[Ints], tuple[str, ...]]:
+    """Code the canonical texts of several columns alike; a missing cell is the last value, as everywhere."""
+    together = pa.chunked_array(list(columns), pa.string())
+    values = pc.drop_null(together.unique()).sort()
+    places = pc.index_in(together, value_set=values).fill_null(len(values)).to_numpy().astype(np.int64)
+    ends = np.cumsum([len(each) for each in columns])
+    return np.split(places, ends[:-1]), tuple(values.to_pylist())

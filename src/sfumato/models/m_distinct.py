@@ -1,0 +1,143 @@
+"""m-distinct: m-invariance for values that change, by classes of values that can become each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Groups
+from sfumato.core.history import History
+from sfumato.exceptions import InvalidParameterError
+from sfumato.models.base import Levels
+from sfumato.models.known_values import domain_of
+from sfumato.models.m_invariance import MInvariance, even_values
+from sfumato.models.series_exposure import judged
+from sfumato.models.series_model import OverSeries, SeriesModel
+from sfumato.models.words import ModelWords
+from sfumato.models.worlds.paths import climb_paths
+from sfumato.validation import is_whole, require
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MDistinct(SeriesModel):
+    r"""Require $m$ classes of values in every group, each equally often, and the same classes for a person always [1]_.
+
+    A transient value, such as an illness, can become another one. `stays` says which: it maps a value to those that it
+    can become, and each can stay what it is. Values that are joined by such changes, in whatever direction, are one
+    class. If inside every class each value can become each other one, then m-invariance of the classes gives nobody's
+    value a probability above $1/m$ over all releases, because exchanging classes turns worlds into worlds. For any
+    other relation the promise is judged by counting all worlds, or not shown.
+
+    A table alone is checked for at least $m$ classes in every group, each equally often. The model is not monotone.
+    Missing values that may be anything (policy matches-all) break the promise; under the policy own-value a missing
+    value is a class of its own.
+
+    Parameters
+    ----------
+    m : the smallest number of different classes in a group.
+    sensitive : the name of the sensitive attribute.
+    stays : the values that a value can become, by the text of the value; values that are not named stay.
+
+    References
+    ----------
+    .. [1] After Li, Zhou, arXiv:0806.4703, 2008; their own condition is on sets of values that a change can lead to.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sfumato.coding.domain import Domain
+    >>> from sfumato.schema.scales import Scale
+    >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cold", "flu"]))
+    >>> groups = Groups.from_counts(disease=[[1, 0, 1], [0, 1, 1]], domains={"disease": disease})
+    >>> MDistinct(m=2, sensitive="disease", stays={"cold": ["flu"], "flu": ["cold"]}).kept_by(groups)
+    array([ True, False])
+    """
+
+    name = "m-distinct"
+    reference = "after Li, Zhou 2008, arXiv:0806.4703"
+    bound = "min"
+    monotone = False
+    stricter: ClassVar = {"m": "larger"}
+    words = ModelWords(
+        title="m-distinct",
+        level="different classes of values, all equally often, in the worst group",
+        promise="{Group} shows values of “{sensitive}” from at least {m} classes, each equally often, and a person's "
+        "group shows the same classes in every release of a series, though values may change inside a class.",
+        stops="Intersection: comparing several releases, in which a person's groups have only one class in common.",
+        open="Several releases can prove that two persons' values are of one class.",
+    )
+
+    m: int
+    sensitive: str
+    stays: Mapping[str, Sequence[str]] = field(repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        if not _fits(self.stays):
+            raise InvalidParameterError(
+                "MDistinct.stays must be a mapping from values, as text, to lists of the values that they can become."
+            )
+        object.__setattr__(self, "stays", {value: list(others) for value, others in self.stays.items()})
+
+    @property
+    def limit(self) -> float:
+        """The smallest number of different classes."""
+        return self.m
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at most as many classes as records."""
+        return self.m
+
+    def level(self, groups: Groups) -> Levels:
+        """Count the classes of every group that has each equally often; 0 for any other."""
+        histogram = groups.histograms[self.sensitive]
+        texts = domain_of(self, groups, self.sensitive).texts
+        return even_values(histogram.coarsened(self.classes(texts, histogram.width)))
+
+    def classes(self, texts: Sequence[str], width: int) -> Ints:
+        """Return the class of every coded value: the components of what can become what."""
+        from scipy.sparse.csgraph import connected_components
+
+        whole = connected_components(self.relation(texts, width), directed=False)[1][:width]
+        return np.unique(whole, return_inverse=True)[1].astype(np.int64)
+
+    def relation(self, texts: Sequence[str], width: int) -> npt.NDArray[np.bool_]:
+        """Return which coded value can become which; named values that do not occur have codes after all others."""
+        place = {text: number for number, text in enumerate(texts)}
+        for text in dict.fromkeys([*self.stays, *(other for each in self.stays.values() for other in each)]):
+            place.setdefault(text, width + sum(number >= width for number in place.values()))
+        found = np.eye(max(width, 1 + max(place.values(), default=0)), dtype=np.bool_)
+        for value, others in self.stays.items():
+            found[place[value], [place[other] for other in others]] = True
+        return found
+
+    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+        """Judge the classes as m-invariance does where that is enough, and count worlds where it is not."""
+        if len(history.values) < history.width - 1:
+            raise InvalidParameterError("MDistinct needs the texts of the values of a series; give History.values.")
+        texts = history.values[: history.width]
+        relation, classes = self.relation(texts, history.width), self.classes(texts, history.width)
+        occurring = relation[: history.width, : history.width]
+        complete = bool((occurring == (classes[:, None] == classes[None, :])).all())
+        invariance = MInvariance(m=self.m, sensitive=self.sensitive)
+        found = invariance.kept_over(history.coarsened(classes), linked=linked)
+        if complete or found.answer == "broken":
+            return found
+        counted = judged(climb_paths(history, relation), 1 / self.m, linked)
+        return OverSeries(counted.answer, found.level, counted.persons, counted.groups)
+
+
+def _fits(stays: object) -> bool:
+    """Return whether this maps texts to lists of texts."""
+    return isinstance(stays, Mapping) and all(
+        isinstance(value, str) and isinstance(others, list | tuple) and all(isinstance(each, str) for each in others)
+        for value, others in stays.items()
+    )
