@@ -35,8 +35,6 @@ class Schema:
     orders : all values of an ordinal attribute, from lowest to highest.
     flags : boolean columns that say for every record whether the cell of this attribute is sensitive
         (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
-    transient : attributes whose value of a person can change from one release of a series to the next, as an illness
-        heals; all others are permanent.
     missing : `"own-value"` or `"matches-all"`, see `Missing`.
     transient : the sensitive attributes whose values change, such as an illness that heals; in a series of releases
         all others keep their values.
@@ -56,7 +54,6 @@ class Schema:
     scales: Mapping[str, Scale | ScaleName] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)
-    transient: Sequence[str] = ()
     missing: Missing | MissingName = Missing.OWN_VALUE
     transient: Sequence[str] = ()
 
@@ -72,8 +69,7 @@ class Schema:
         object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
         object.__setattr__(self, "scales", {name: _choice(Scale, "scale", s) for name, s in self.scales.items()})
         object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
-        object.__setattr__(self, "transient", _names("transient", self.transient))
-        for what in ("hierarchies", "scales", "orders", "flags", "transient"):
+        for what in ("hierarchies", "scales", "orders", "flags"):
             self._refuse_unknown(what, getattr(self, what))
         object.__setattr__(self, "transient", _names("transient", self.transient))
         self._refuse_unknown("transient", dict.fromkeys(self.transient))
