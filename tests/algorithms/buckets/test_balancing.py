@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from sfumato.algorithms.buckets import balancing
 from sfumato.algorithms.buckets.assignment import is_eligible, surplus
-from sfumato.algorithms.buckets.balancing import NOBODY, Seats, Signatures, cut_down, fewest_more, fill_lacks, seat
+from sfumato.algorithms.buckets.balancing import NOBODY, Seats, SignatureSets, cut_down, fewest_more, fill_lacks, seat
 from sfumato.randomness import Stream
 
 X, Y, Z = 0, 1, 2
 
 
-def seats_of(signatures: list[tuple[int, ...]], counts: list[list[int]]) -> tuple[Signatures, Seats]:
+def seats_of(signatures: list[tuple[int, ...]], counts: list[list[int]]) -> tuple[SignatureSets, Seats]:
     """Seat so many persons of every value under every signature."""
-    known, place = Signatures.of(signatures, 3)
+    known, place = SignatureSets.of(signatures, 3)
     listed = [
         (place[at], value)
         for at, (values, many) in enumerate(zip(signatures, counts, strict=True))
@@ -108,7 +108,7 @@ def test_buckets_are_cut_down_to_their_rarest_value_and_newcomers_go_first():
 
 
 def test_values_are_found_in_signatures_with_and_without_a_table_of_all(monkeypatch):
-    signatures, place = Signatures.of([(2, 0), (1, 2), (0, 2)], 3)
+    signatures, place = SignatureSets.of([(2, 0), (1, 2), (0, 2)], 3)
     assert place.tolist() == [0, 1, 0]
     asked = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2])
     expected = [0, NOBODY, 1, NOBODY, 2, 3]

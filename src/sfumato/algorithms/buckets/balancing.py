@@ -53,7 +53,7 @@ class Seats:
 
 
 @dataclass(frozen=True, eq=False)
-class Signatures:
+class SignatureSets:
     """Different sets of values, each ascending, one after another: those of set s start at `offsets[s]`."""
 
     offsets: Ints
@@ -61,7 +61,7 @@ class Signatures:
     width: int
 
     @classmethod
-    def of(cls, sets: Sequence[tuple[int, ...]], width: int) -> tuple[Signatures, Ints]:
+    def of(cls, sets: Sequence[tuple[int, ...]], width: int) -> tuple[SignatureSets, Ints]:
         """Unite equal sets of values below `width`; return them, and the place of each of those given."""
         places: dict[tuple[int, ...], int] = {}
         found = [places.setdefault(tuple(sorted(set(each))), len(places)) for each in sets]
@@ -135,7 +135,7 @@ def seat(slots: Ints, rows: Ints, codes: Codes, width: int, stream: Stream) -> t
 
 
 def fill_lacks(
-    known: Seats, newcomers: Ints, codes: Codes, signatures: Signatures, stream: Stream
+    known: Seats, newcomers: Ints, codes: Codes, signatures: SignatureSets, stream: Stream
 ) -> tuple[Seats, Ints]:
     """Add the seats that buckets lack, filled with newcomers where there are some; return also the other newcomers."""
     counts = np.bincount(signatures.places(known.signature, known.value), minlength=len(signatures.values))
@@ -145,7 +145,7 @@ def fill_lacks(
     return Seats(signature, value, rows), left
 
 
-def cut_down(known: Seats, added: Seats, signatures: Signatures, stream: Stream) -> tuple[Seats, Ints, Ints]:
+def cut_down(known: Seats, added: Seats, signatures: SignatureSets, stream: Stream) -> tuple[Seats, Ints, Ints]:
     """Leave out as many persons as make the values of every bucket equally frequent again, newcomers first.
 
     Returns

@@ -16,7 +16,7 @@ from sfumato.algorithms.buckets.balancing import (
     Codes,
     Ints,
     Seats,
-    Signatures,
+    SignatureSets,
     assign_newcomers,
     cut_down,
     fewest_more,
@@ -30,8 +30,7 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns, group_keys
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, Publication, Recoded
-from sfumato.core.signatures import UNSIGNED
-from sfumato.core.signatures import Signatures as KnownSignatures
+from sfumato.core.signatures import UNSIGNED, Signatures
 from sfumato.exceptions import InfeasibleError
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
@@ -73,6 +72,7 @@ class MInvariantBuckets(Algorithm):
     needs_monotone = "always"
     serves_attributes = "one"
     hides_identities = False
+    serves_blocks = False
 
     form: Literal["buckets", "boxes"] = "buckets"
     newcomers: Literal["wait", "counterfeits"] = "wait"
@@ -168,7 +168,7 @@ class _Series:
     def seats(self) -> Seats:
         """Divide, balance and assign; seats of all values of a signature are then equally many."""
         task, codes, stream = self.task, self.column.codes, self.task.stream
-        signatures, place = Signatures.of(self.known.sets, self.width)
+        signatures, place = SignatureSets.of(self.known.sets, self.width)
         seats, newcomers = self._divided(signatures, place, codes)
         signatures, seats = _occupied(signatures, seats)
         self._refuse_short(signatures, seats)
@@ -196,7 +196,7 @@ class _Series:
             )
         return seats
 
-    def _divided(self, signatures: Signatures, place: Ints, codes: Codes) -> tuple[Seats, Ints]:
+    def _divided(self, signatures: SignatureSets, place: Ints, codes: Codes) -> tuple[Seats, Ints]:
         """Seat everybody under her signature; return the seats, and the newcomers."""
         newcomer = self.known.of_case == UNSIGNED
         rows = np.flatnonzero(~newcomer)
@@ -209,7 +209,7 @@ class _Series:
             )
         return seats.take(~changed), np.flatnonzero(newcomer)
 
-    def _refuse_short(self, signatures: Signatures, seats: Seats) -> None:
+    def _refuse_short(self, signatures: SignatureSets, seats: Seats) -> None:
         """Refuse to promise more than earlier releases did."""
         short = signatures.sizes < self.m
         if short.any():
@@ -233,7 +233,7 @@ class _Series:
         return more
 
     def _placed(
-        self, pieces: list[tuple[tuple[int, ...], int]], seats: Seats, signatures: Signatures, *, apart: bool
+        self, pieces: list[tuple[tuple[int, ...], int]], seats: Seats, signatures: SignatureSets, *, apart: bool
     ) -> Seats:
         """Put new seats under equal signatures together, and with those that are known.
 
@@ -248,21 +248,21 @@ class _Series:
         return replace(seats, signature=np.array(number, dtype=np.int64)[seats.signature])
 
 
-def _occupied(signatures: Signatures, seats: Seats) -> tuple[Signatures, Seats]:
+def _occupied(signatures: SignatureSets, seats: Seats) -> tuple[SignatureSets, Seats]:
     """Keep the signatures that somebody has, in an order that does not depend on how they were listed."""
     used = np.unique(seats.signature)
     sets = [tuple(signatures.values[signatures.offsets[at] : signatures.offsets[at + 1]].tolist()) for at in used]
     order = sorted(range(len(sets)), key=sets.__getitem__)
-    kept, _ = Signatures.of([sets[at] for at in order], signatures.width)
+    kept, _ = SignatureSets.of([sets[at] for at in order], signatures.width)
     place = np.zeros(len(signatures), dtype=np.int64)
     place[used[order]] = np.arange(len(order))
     return kept, replace(seats, signature=place[seats.signature])
 
 
-def _unknown(column: CodedColumn) -> KnownSignatures:
+def _unknown(column: CodedColumn) -> Signatures:
     """Know nobody."""
     nothing = np.zeros(len(column.codes), dtype=np.bool_)
-    return KnownSignatures.coded(column.domain, (), np.full(len(nothing), UNSIGNED, dtype=np.int32), nothing, nothing)
+    return Signatures.coded(column.domain, (), np.full(len(nothing), UNSIGNED, dtype=np.int32), nothing, nothing)
 
 
 def _refuse_unkept(task: Task, column: CodedColumn, seats: Seats, width: int) -> None:

@@ -63,28 +63,22 @@ def audit(
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
-    counterfeits : how many published rows belong to nobody, as the promise of the release says; where there is a
-        correspondence, it tells.
+    counterfeits : how many published rows belong to nobody, if there is no correspondence to tell.
     where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
         with no original.
     """
     check_models(models, schema)
-    require(is_whole(counterfeits) and counterfeits >= 0, "audit", "counterfeits", "a whole number", counterfeits)
     resources, published = Resources(**where), stored_table(published)
+    require(is_whole(counterfeits) and counterfeits >= 0, "audit", "counterfeits", "a whole number", counterfeits)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}
         refuse_compared(**compared, centers=centers, perturbed=perturbed)
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
-    evidence = Evidence(
-        to_arrow(in_memory(published, {}))[0],
-        schema,
-        original=None if original is None else to_arrow(original)[0],
-        correspondence=None if correspondence is None else row_numbers(correspondence),
-        centers=centers,
-        masking=Masking(perturbed=_known_columns(perturbed, schema)),
-        stated=counterfeits,
-    )
+    shown, known = to_arrow(in_memory(published, {}))[0], None if original is None else to_arrow(original)[0]
+    rows = None if correspondence is None else row_numbers(correspondence)
+    masking = Masking(perturbed=_known_columns(perturbed, schema))
+    evidence = Evidence(shown, schema, known, rows, centers, masking, stated=counterfeits)
     return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
 
 
