@@ -18,6 +18,7 @@ from .algorithms.buckets.anatomy import Anatomy as Anatomy
 from .algorithms.buckets.cross_bucket import CrossBucket as CrossBucket
 from .algorithms.buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
+from .algorithms.buckets.m_invariant_buckets import MInvariantBuckets as MInvariantBuckets
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .algorithms.cuts.k_optimize import KOptimize as KOptimize

@@ -17,6 +17,7 @@ from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.m_invariant_buckets import MInvariantBuckets
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.k_optimize import KOptimize
@@ -147,6 +148,7 @@ _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     CrossBucket,
     LocalAnatomy,
     LocalAnatomyGeneralization,
+    MInvariantBuckets,
     NCPTopDown,
     Sabre,
     Slicing,

@@ -4,6 +4,7 @@ from .buckets.anatomy import Anatomy as Anatomy
 from .buckets.cross_bucket import CrossBucket as CrossBucket
 from .buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
+from .buckets.m_invariant_buckets import MInvariantBuckets as MInvariantBuckets
 from .buckets.slicing import Slicing as Slicing
 from .cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .cuts.k_optimize import KOptimize as KOptimize

@@ -133,6 +133,7 @@ class Algorithm(ABC):
       one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
+    - `serves_blocks`: whether a large table may be searched block by block;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
     - `names_quasi`: quasi-identifiers that parameters name, such as those with weights.
     """
@@ -146,6 +147,7 @@ class Algorithm(ABC):
     hides_identities: ClassVar[bool] = True
     recodes: ClassVar[Literal["searched", "given", "nothing"]] = "searched"
     suppresses: ClassVar[bool] = True
+    serves_blocks: ClassVar[bool] = True
 
     @abstractmethod
     def search(self, task: Task) -> Publication:

@@ -41,6 +41,8 @@ def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flag
     name = type(algorithm).__name__
     if algorithm.serves_cases:
         return f"{name} counts equal records and needs no blocks, however large the table is; drop block_rows."
+    if not algorithm.serves_blocks:
+        return f"{name} looks at all persons together, so the table is not searched in blocks; drop block_rows."
     if flags:
         columns = ", ".join(repr(column) for column in flags)
         return f"Single sensitive cells (of {columns}) are not searched in blocks; drop block_rows or Schema.flags."

@@ -25,6 +25,7 @@ from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import group_hashed
+from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     box_growing,
@@ -39,6 +40,7 @@ from sfumato.coding.kernels import (
     descending,
     gathering,
     grouping,
+    halving,
     microaggregating,
     mixing,
     moving,
@@ -81,6 +83,7 @@ def warm_up() -> Warmth:
         _cut_once(codes, extra)
     _collect_once()
     _mix_once()
+    _halve_once()
     _move_once()
     _pick_once()
     for codes in CODE_TYPES:
@@ -166,6 +169,12 @@ def _mix_once() -> None:
     """Mix a bucket of one value into one group."""
     contents = np.arange(2), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int64)
     mix_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
+
+
+def _halve_once() -> None:
+    """Halve a part of two records of one run."""
+    none, two = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    halve_compiled(Halving(two, none, none + 2, np.zeros((1, 2), dtype=np.int32), np.zeros(1), none))
 
 
 def _pick_once() -> None:
@@ -323,8 +332,9 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, microaggregating, mixing, moving, ordering),
-        *(picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
+        *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
+        *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
+        *(walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -203,6 +203,30 @@ class Proof(Bound):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Counterfeits:
+    """Rows that are published and belong to nobody, so that every value of a bucket occurs equally often.
+
+    Parameters
+    ----------
+    attribute : the sensitive attribute whose buckets they fill up; all their other cells are those of their group, or
+        missing.
+    group : the group whose labels each shows.
+    bucket : the bucket of each.
+    code : the code of the value that each brings into its bucket.
+    values : the value of every code.
+    """
+
+    attribute: str
+    group: npt.NDArray[np.int32]
+    bucket: npt.NDArray[np.int32]
+    code: npt.NDArray[np.int64]
+    values: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.bucket)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Publication:
     """What is published about every case of a coded table.
 
@@ -217,6 +241,8 @@ class Publication:
     together : attributes whose cells are permuted together in buckets, so that they stay joined; the attributes of a
         tuple have the same buckets, and no attribute is in two. Tuples with equal buckets share their numbers.
     proof : how close to the optimum the search came, if it can prove that.
+    counterfeits : rows that belong to nobody.
+    waiting : how many of the cases that are not published wait for a later release of their series.
     """
 
     group: npt.NDArray[np.int32]
@@ -225,6 +251,8 @@ class Publication:
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
     proof: Bound | None = None
+    counterfeits: Counterfeits | None = None
+    waiting: int = 0
 
     def suppressed(self, table: CodedTable) -> int:
         """Count the records of the table that are not published."""

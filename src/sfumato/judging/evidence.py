@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import Grouped
 from sfumato.core.groups import Groups
 from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups
@@ -43,6 +44,9 @@ class Evidence:
     at single records refuses such evidence. With `totals`, `published` holds some groups of a larger table, each with
     all its records; see `sfumato.judging.audit.pieces`. If that table has buckets, `contents` are those of the buckets
     of sensitive attributes that these records are in, and the buckets of quasi-identifiers are there with all records.
+
+    Rows whose correspondence is -1 are counterfeits, which belong to nobody; where there is no correspondence, `stated`
+    says how many there are.
     """
 
     published: pa.Table
@@ -55,6 +59,7 @@ class Evidence:
     original_weights: Rows | None = None
     totals: Totals | None = None
     contents: Mapping[str, BucketContents] | None = None
+    stated: int = 0
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
@@ -102,13 +107,43 @@ class Evidence:
         assert self.correspondence is not None  # noqa: S101 - only those ask who know that it is there
         return self.correspondence
 
+    @property
+    def counterfeits(self) -> int:
+        """The number of published rows that belong to nobody."""
+        known = self.correspondence
+        return self.stated if known is None else int(np.count_nonzero(known < 0))
+
+    @cached_property
+    def genuine(self) -> Evidence:
+        """The same without counterfeits, for judges who look at persons; buckets still hold what they show.
+
+        Without a correspondence they are those with nothing but `*` in their quasi-identifiers, if there are as many as
+        stated; otherwise nobody can tell them, and they stay.
+        """
+        rows = self._persons
+        if rows is None:
+            return self
+        linked = None if self.correspondence is None else self.correspondence[rows]
+        known = replace(self, published=self.published.take(pa.array(rows)), correspondence=linked, stated=0)
+        table = self.table.take(rows)
+        label = np.full(self.table.rows, len(table.grouped), dtype=np.int32)  # counterfeits are a group of their own
+        label[rows] = table.grouped.labels
+        apart = Grouped(label, np.arange(len(table.grouped) + 1), np.bincount(label))
+        groups = count_groups(replace(self.table, grouped=apart), self.published, self.schema)
+        seen = groups.take(np.arange(len(table.grouped)))
+        known.__dict__.update(coded=self.coded, table=table, published_groups=seen, genuine=known)
+        return known
+
     @cached_property
     def coded(self) -> CodedTable | None:
-        """The original's quasi-identifying and sensitive columns as codes."""
+        """The original's quasi-identifying and sensitive columns as codes; counterfeits may bring further values."""
         if self.original is None:
             return None
         self.schema.check_columns(self.original.column_names)
-        return code(self.original, self.schema, weights=self.original_weights)
+        if not self.counterfeits:
+            return code(self.original, self.schema, weights=self.original_weights)
+        rows = self.original.num_rows
+        return code(_with_values(self.original, self.published, self.schema), self.schema).take(np.arange(rows))
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -181,8 +216,31 @@ class Evidence:
         return plain
 
     @property
+    def _persons(self) -> Rows | None:
+        """The published rows that belong to somebody; None if all do, or nobody can tell."""
+        if not self.counterfeits:
+            return None
+        if self.correspondence is not None:
+            return np.flatnonzero(self.correspondence >= 0)
+        stars = [column.starred() for column in self.table.columns]
+        rows = np.flatnonzero(~np.logical_and.reduce(stars)) if stars else np.arange(self.records)
+        return rows if len(rows) == self.records - self.stated else None
+
+    @property
     def _published_names(self) -> set[str]:
         return {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+
+
+def _with_values(original: pa.Table, shown: pa.Table, schema: Schema) -> pa.Table:
+    """Add rows with the sensitive values that are published, and nothing else."""
+    cells = {
+        name: undecorated(shown.select([name]))[name].cast(original[name].type)
+        if name in schema.sensitive and name in shown.column_names
+        else pa.nulls(shown.num_rows, original[name].type)
+        for name in original.column_names
+    }
+    flags = {name: pa.array(np.zeros(shown.num_rows, dtype=np.bool_)) for name in schema.flags.values()}
+    return pa.concat_tables([original, pa.table({**cells, **flags}, schema=original.schema)])
 
 
 def _refuse_strange_weights(name: str, weights: Rows | None, table: pa.Table | None) -> None:

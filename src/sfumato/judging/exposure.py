@@ -26,6 +26,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
 from sfumato.judging.sliced import sliced_chances
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.validation import is_whole, require
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -128,7 +129,7 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: Frame, schema: Schema, *, original: Frame | None = None) -> Exposure:
+def exposure(published: Frame, schema: Schema, *, original: Frame | None = None, counterfeits: int = 0) -> Exposure:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published
@@ -142,17 +143,22 @@ def exposure(published: Frame, schema: Schema, *, original: Frame | None = None)
     published : the published table (pandas, Polars or Arrow).
     schema : the roles, and hierarchies to read taxonomy labels.
     original : the original table, as the adversary knows its quasi-identifiers.
+    counterfeits : how many published rows belong to nobody, as the promise of the release says.
     """
+    require(is_whole(counterfeits) and counterfeits >= 0, "exposure", "counterfeits", "a whole number", counterfeits)
     shown, _ = to_arrow(published)
-    return exposure_of(Evidence(shown, schema, original=None if original is None else to_arrow(original)[0]))
+    known = None if original is None else to_arrow(original)[0]
+    return exposure_of(Evidence(shown, schema, original=known, stated=counterfeits))
 
 
 def exposure_of(evidence: Evidence) -> Exposure:
     """Compute how exposed every record is, to adversary 1 where the original is at hand; see `exposure`."""
     evidence.refuse_counted("Exposure")
-    table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
-    if coded is None:
+    if evidence.original is None:
         return own_groups(evidence)
+    evidence = evidence.genuine
+    table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
+    assert coded is not None  # noqa: S101 - the original is there
     _refuse_strange(table)
     sliced = sliced_chances(table, shown, schema, evidence.groups, coded)
     if sliced is not None:

@@ -14,6 +14,7 @@ from sfumato.coding.codes import STARS, CodedColumn, CodedTable, code_column
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_numbers
+from sfumato.core.published.totals import without_stars
 from sfumato.exceptions import SchemaError
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
@@ -48,7 +49,7 @@ class FlaggedCells:
     def of(cls, table: CodedTable, original: pa.Table, rows: Ints | None) -> FlaggedCells:
         """Look up the flags of published rows in the original."""
         written = {name: pa.types.is_string(original[name].type) for name in table.flags}
-        flags = {} if rows is None else {name: mask[rows] for name, mask in table.flags.items()}
+        flags = {} if rows is None else {name: mask[rows] & (rows >= 0) for name, mask in table.flags.items()}
         return cls(flags, written)
 
     def buckets(self, shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None) -> FlaggedBuckets:
@@ -90,6 +91,20 @@ class FlaggedCells:
         if name in schema.scales:
             return Scale(schema.scales[name]) in {Scale.NOMINAL, Scale.CATEGORICAL}
         return name in schema.orders or hierarchy is not None
+
+
+def whole_buckets(shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None) -> FlaggedBuckets:
+    """Count the buckets of an attribute of which every cell is sensitive; a cell in no bucket is one of its own."""
+    labels = bucket_numbers(shown, name)
+    assert labels is not None  # noqa: S101 - asked only where there are buckets
+    alone = labels == NOT_PUBLISHED
+    labels = np.where(alone, int(labels.max(initial=-1)) + np.cumsum(alone), labels)
+    column, stars = without_stars(shown[name])
+    missing = Missing.MATCHES_ALL if stars else Missing(schema.missing)
+    groups = Groups.from_rows(
+        labels, int(labels.max(initial=-1)) + 1, [code_column(name, column, schema)], missing, weights=weights
+    )
+    return FlaggedBuckets(groups, labels.astype(np.int32))
 
 
 def refuse_open_cells(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) -> None:

@@ -27,6 +27,7 @@ class PrivacyModel(ABC):
     - `extendable`: a valid group stays valid whatever records join it;
     - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
+    - `of_buckets`: where the sensitive attribute is published in buckets, these are the groups, counterfeits included;
     - `stricter`: for every numeric parameter, whether a larger or a smaller value demands more;
     - `words`: what reports say about the model.
     """
@@ -39,6 +40,7 @@ class PrivacyModel(ABC):
     extendable: ClassVar[bool] = False
     compares_with_table: ClassVar[bool] = False
     numeric: ClassVar[bool] = False
+    of_buckets: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
     words: ClassVar[ModelWords | None] = None
 

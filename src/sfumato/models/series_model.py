@@ -29,8 +29,11 @@ class SeriesModel(PrivacyModel):
     """A promise about what everybody who holds all releases of a series learns about a person.
 
     A single table is the series of length one: what `kept_by` sees of its groups is the part of the promise that can be
-    seen in one release, and all that a search can keep without knowing the earlier ones.
+    seen in one release, and all that a search can keep without knowing the earlier ones. Where the attribute is in
+    buckets, these are the groups.
     """
+
+    of_buckets = True
 
     @abstractmethod
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:

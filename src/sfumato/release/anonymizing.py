@@ -290,6 +290,7 @@ def _released(
         proof=publication.proof,
         recoding=recoding_of(publication, task, table, recipe),
         draft=draft,
+        waiting=publication.waiting,
     )
 
 
@@ -326,8 +327,9 @@ def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
 
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
-    table, centers = evidence.table, evidence.centers
-    measured = Measured.of(table, task.table.rows - table.rows, evidence.groups.histograms)
+    known, centers = evidence.genuine, evidence.centers
+    table = known.table
+    measured = Measured.of(table, task.table.rows - table.rows, known.groups.histograms)
     perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
     found = measure(measured, covers=not (centers or perturbed))
     if not centers:

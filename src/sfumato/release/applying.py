@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
@@ -57,6 +57,7 @@ def in_fixed_order(table: pa.Table, schema: Schema) -> tuple[npt.NDArray[np.int6
 class Applied:
     """The published table, for each of its rows the number of the original row, and how buckets were numbered.
 
+    A row that belongs to nobody, a counterfeit, has the number -1.
     `keys` are, for every column of bucket numbers, those that its buckets are ordered by.
     """
 
@@ -85,6 +86,8 @@ def apply(
     stream : where bits come from that nobody can repeat.
     blocks : the rows of every block that was searched alone, ascending, and the stream of each; no bucket is in two.
     """
+    originals = table.num_rows
+    publication, table = _with_counterfeits(publication, table)
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
@@ -111,7 +114,28 @@ def apply(
                 ranked.append(shuffle.number)
         ranked.append(columns[name])
     order = _ordered(ranked, group, len(kept))
-    return Applied(_taken(columns, group, order), kept[order], shuffles.keys)
+    rows = kept[order]
+    return Applied(_taken(columns, group, order), np.where(rows < originals, rows, NOT_PUBLISHED), shuffles.keys)
+
+
+def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publication, pa.Table]:
+    """Add counterfeits as further rows of the table; only the cell that they bring into their bucket is not missing."""
+    fakes = publication.counterfeits
+    if fakes is None:
+        return publication, table
+    values = fakes.values.take(pa.array(fakes.code))
+    added = {
+        field.name: values.cast(field.type) if field.name == fakes.attribute else pa.nulls(len(fakes), field.type)
+        for field in table.schema
+    }
+    others = np.full(len(fakes), NOT_PUBLISHED, dtype=np.int32)
+    buckets = {
+        name: np.concatenate([bucket, fakes.bucket if name == fakes.attribute else others])
+        for name, bucket in publication.buckets.items()
+    }
+    group = np.concatenate([publication.group, fakes.group])
+    grown = replace(publication, group=group, buckets=buckets, counterfeits=None)
+    return grown, pa.concat_tables([table, pa.table(added, schema=table.schema)])
 
 
 def _taken(

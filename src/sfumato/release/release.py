@@ -33,6 +33,7 @@ class Release(HandedOver):
     columns that have no role and are not published. `proof` says how close to optimal the search came, if it can say
     so; `recoding` holds the rules for publishing later rows in the same way, if every value is published in one way.
     `draft` is what the ledger of a series will hold of the release once it is written.
+    `waiting` are those of the suppressed records that wait for a later release of their series.
     """
 
     evidence: Evidence
@@ -44,6 +45,7 @@ class Release(HandedOver):
     proof: Bound | None = None
     recoding: Recoding | None = None
     draft: Draft | None = None
+    waiting: int = 0
 
     @property
     def published(self) -> pa.Table:
@@ -63,7 +65,7 @@ class Release(HandedOver):
 
     @property
     def correspondence(self) -> npt.NDArray[np.int64]:
-        """The original row of every published row."""
+        """The original row of every published row; -1 for a counterfeit, which belongs to nobody."""
         return self.evidence.source_rows
 
     @cached_property
@@ -73,8 +75,13 @@ class Release(HandedOver):
 
     @property
     def suppressed(self) -> int:
-        """The number of suppressed records."""
-        return int(self.original.num_rows - self.published.num_rows)
+        """The number of original records that are not published."""
+        return int(self.original.num_rows - np.count_nonzero(self.correspondence >= 0))
+
+    @property
+    def counterfeits(self) -> int:
+        """The number of published rows that belong to nobody."""
+        return self.evidence.counterfeits
 
     def aligned(self) -> SameKind:
         """Return one row per original row, in the original order; suppressed records show only `*`."""
@@ -83,7 +90,8 @@ class Release(HandedOver):
     def aligned_rows(self) -> pa.Table:
         """Return the rows of `aligned` as Arrow; columns that were recoded are dictionaries, which take little room."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
-        place[self.correspondence] = np.arange(len(self.correspondence))
+        there = np.flatnonzero(self.correspondence >= 0)
+        place[self.correspondence[there]] = there
         rows = self.published.take(pa.array(place, mask=place < 0))
         if self.suppressed:
             lost = pa.array(place < 0)
@@ -113,6 +121,7 @@ class Release(HandedOver):
             conventions=self.recipe.conventions,
             zones=zones_of(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
+            waiting=self.waiting,
             recorded=self._recorded(),
         )
 
@@ -133,9 +142,11 @@ class Release(HandedOver):
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
         found = "" if self.proof is None else f"{self.proof}\n"
         found += "".join(f"{record}\n" for record in self.masking)
+        found += f"{self.counterfeits:,} rows belong to nobody.\n" if self.counterfeits else ""
+        found += f"{self.waiting:,} records wait for a later release.\n" if self.waiting else ""
         found += "" if self.recipe.models else "No privacy model is promised.\n"
         return (
-            f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
+            f"Release: {self.original.num_rows - self.suppressed:,} of {self.original.num_rows:,} records, "
             f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"
         )
 

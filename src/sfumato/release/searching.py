@@ -34,7 +34,8 @@ def search(
         publication = algorithm.search(task)
     else:
         publication = search_in_blocks(algorithm, task, block_rows, streams)
-    refuse_suppressed(algorithm, publication.suppressed(task.table), task.table.rows, task.most_suppressed)
+    suppressed = publication.suppressed(task.table) - publication.waiting
+    refuse_suppressed(algorithm, suppressed, task.table.rows, task.most_suppressed)
     return publication
 
 

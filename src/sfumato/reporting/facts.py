@@ -57,7 +57,7 @@ def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) 
         "masking": masking_facts(evidence, models),
         "audit": audit.to_dict(),
         "words": words_used(audit),
-        "rows": rows_of(evidence),
+        "rows": rows_of(evidence, handover.waiting),
         "counted": evidence.counted,
         "missing": str(schema.missing),
         "risk": judged.risk(),
@@ -91,8 +91,8 @@ def compared_facts(judged: Judged) -> dict[str, Any]:
         "audit": audit.to_dict(),
         "words": words_used(audit),
         "rows": rows_of(evidence),
-        "exposure": worst_exposure_facts(evidence) if known else None,
-        "attacks": worst_attack_facts(evidence, judged.kept("attacks")) if known else None,
+        "exposure": worst_exposure_facts(evidence.genuine) if known else None,
+        "attacks": worst_attack_facts(evidence.genuine, judged.kept("attacks")) if known else None,
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "utility": judged.part("utility"),
         "recipe": handover.recipe,
@@ -127,13 +127,18 @@ def telling_texts(evidence: Evidence) -> list[dict[str, Any]]:
     return found
 
 
-def rows_of(evidence: Evidence) -> dict[str, int | None]:
-    """Count the records of both tables, where the original is known."""
-    shown = evidence.records
+def rows_of(evidence: Evidence, waiting: int = 0) -> dict[str, int | None]:
+    """Count the records of both tables, where the original is known; counterfeits and those who wait, if there are any.
+
+    Counterfeits are no records of anybody, and those who wait are suppressed.
+    """
+    shown = evidence.records - evidence.counterfeits
+    others = {"counterfeits": evidence.counterfeits, "waiting": waiting}
+    more = {name: many for name, many in others.items() if many}
     if evidence.original is None:
-        return {"original": None, "published": shown, "suppressed": None}
+        return {"original": None, "published": shown, "suppressed": None, **more}
     rows = evidence.source_records
-    return {"original": rows, "published": shown, "suppressed": rows - shown}
+    return {"original": rows, "published": shown, "suppressed": rows - shown, **more}
 
 
 def _sides(before: Audit | None, after: Audit, told: Callable[[Audit], Any]) -> dict[str, Any]:

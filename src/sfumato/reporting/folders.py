@@ -24,7 +24,7 @@ from sfumato.reporting.handover import Recorded
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.judged import Judged
 from sfumato.reporting.page import Page
-from sfumato.reporting.public import dictionary_of, promise_of
+from sfumato.reporting.public import counterfeit_facts, dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.formats.base import WRITTEN, Format
@@ -99,7 +99,8 @@ def _judged(judged: Judged, file: Path, tell: Progress, *, excel_safe: bool, rep
         begun += [pool.submit(judged.complete)] if report else []
         wait_for(begun, lambda: tell(judged.done if report else 0.0, "judging the file"))
     (written, audit), *_ = [each.result() for each in begun]
-    dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
+    nobody = counterfeit_facts(handover.evidence)
+    dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking, nobody)
     conventions = written_by(handover.conventions, format_of(file, WriteError))
     promise |= {"file": conventions} if conventions else {}
     return Statement(

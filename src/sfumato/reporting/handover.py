@@ -36,6 +36,7 @@ class Handover:
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     conventions : how a text file is written, by the options of `sf.write`, and which columns are texts.
     zones : the time zones of columns of moments, which are published in UTC otherwise.
+    waiting : how many suppressed records wait for a later release.
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     recorded : is entered around writing a folder, and gives what is called when all is written and before it is moved
         into place; a ledger knows the release as written when it is left.
@@ -52,5 +53,6 @@ class Handover:
     row_numbers: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     zones: Mapping[str, str] = field(default_factory=dict)
+    waiting: int = 0
     confirm: Callable[[], None] | None = None
     recorded: Recorded | None = None

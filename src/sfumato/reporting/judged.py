@@ -102,7 +102,7 @@ class Judged:
         See `sfumato.judging.exposure_reasons.ExposureReasons`. `exposure` lists the exposure of its identity, under no
         name, and of each of its sensitive values, before and after; None where that is not known.
         """
-        found = exposure_reasons(self.evidence, row).to_dict()
+        found = exposure_reasons(self.evidence.genuine, row).to_dict()
         exposures = self.part("exposure")
         return {**found, "exposure": None if exposures is None else exposures.of_row(row)}
 
@@ -196,7 +196,7 @@ def _audit_original(judged: Judged, _: Progress) -> Audit:
 
 
 def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:
-    evidence, fewest = judged.evidence, max(judged.smallest, FEWEST_TO_NAME)
+    evidence, fewest = judged.evidence.genuine, max(judged.smallest, FEWEST_TO_NAME)
     published, original, schema, known = evidence.published, evidence.source, evidence.schema, evidence.coded
     assert known is not None  # noqa: S101 - asked only where the original is known
     coded = {column.name: column for column in known.quasi}
@@ -218,6 +218,6 @@ PARTS: Mapping[str, Callable[[Judged, Progress], Any]] = {
     "exposure": lambda judged, tell: exposures_of(judged.evidence, tell),
     "raw": _audit_original,
     "attributes": _attributes,
-    "attacks": lambda judged, tell: attack_facts(judged.evidence, tell),
-    "utility": lambda judged, _: None if judged.evidence.counted else utility_of(judged.evidence).to_dict(),
+    "attacks": lambda judged, tell: attack_facts(judged.evidence.genuine, tell),
+    "utility": lambda judged, _: None if judged.evidence.counted else utility_of(judged.evidence.genuine).to_dict(),
 }

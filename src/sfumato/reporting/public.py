@@ -26,8 +26,13 @@ from sfumato.threads import in_threads
 from sfumato.words import words_in
 
 
-def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | None = None) -> dict[str, Any]:
-    """Return what is promised and what an audit of the published table alone finds.
+def promise_of(
+    models: Sequence[PrivacyModel],
+    audit: Audit,
+    masking: Masking | None = None,
+    counterfeits: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what is promised and what an audit of the published table alone finds; `counterfeits`, if there are any.
 
     Of masking, receivers are told its steps with the parameters that the data had no part in.
 
@@ -49,6 +54,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | 
         },
         "unpromised": unpromised_facts(audit),
         **(masked_facts(masking, models) if masking else {}),
+        **({"counterfeits": dict(counterfeits)} if counterfeits else {}),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
         "counted": ENGLISH("promises.counted", missing=ENGLISH(f"kinds.missing.{audit.counts.schema.missing}")),
@@ -59,6 +65,23 @@ def masked_facts(masking: Masking, models: Sequence[PrivacyModel]) -> dict[str, 
     """Tell the steps of masking, which columns they perturbed, and that no model is promised where none is."""
     told = {"perturbed": list(masking.perturbed), "masking": [plain_values(each.told()) for each in masking.records]}
     return told if models else {**told, "no_model": ENGLISH("promises.no_model")}
+
+
+def counterfeit_facts(evidence: Evidence) -> dict[str, Any]:
+    """Tell how many published rows belong to nobody, and how many each bucket has, by its number; nothing if none does.
+
+    Which value of a bucket is theirs is not told.
+    """
+    if not evidence.counterfeits:
+        return {}
+    nobody = evidence.published.filter(pa.array(evidence.source_rows < 0))
+    buckets = {}
+    for name in nobody.column_names:
+        if is_bucket(name, evidence.schema):
+            counted = pc.value_counts(nobody[name].drop_null()).to_pylist()
+            buckets[name] = {str(each["values"]): each["counts"] for each in sorted(counted, key=lambda c: c["values"])}
+    told = ENGLISH("promises.counterfeits", n=evidence.counterfeits)
+    return {"rows": evidence.counterfeits, "buckets": buckets, "words": told}
 
 
 def plain_values(value: Any) -> Any:

@@ -169,12 +169,13 @@ def audit_evidence(
     counts = _counts(judged, population)
     truth = None
     if compare and original is not None and coded is not None:
-        refuse_unlike(evidence.records, evidence.source_records, evidence.correspondence)
+        fakes = judged.counterfeits
+        refuse_unlike(evidence.records, evidence.source_records, evidence.correspondence, evidence.counterfeits)
         _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped, fakes)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(counts.compared(model), *counts.of(model)) for model in models),
@@ -305,6 +306,7 @@ def _row(verdict: Verdict) -> tuple[str, str, str, str]:
 def _truth_line(truth: Truth) -> str:
     how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
-        return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
+        nobody = f"; {truth.counterfeits:,} rows belong to nobody" if truth.counterfeits else ""
+        return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed{nobody}"
     lost = f", {truth.lost:,} neither published nor suppressed" if truth.lost else ""
     return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original{lost} ({how})"

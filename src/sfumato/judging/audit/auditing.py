@@ -25,6 +25,7 @@ from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.object_stores import stored_table
+from sfumato.validation import is_whole, require
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -40,6 +41,7 @@ def audit(
     ignore_suppressed: bool = False,
     centers: bool = False,
     perturbed: Sequence[str] = (),
+    counterfeits: int = 0,
     **where: Unpack[Reach],
 ) -> Audit:
     """Audit a published table, whichever tool made it.
@@ -52,8 +54,8 @@ def audit(
     schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
     models : the promises to judge.
     original : the original table; if given, every published cell must cover the value it represents.
-    correspondence : for every published row the number of its original row, counted from 0. Without it the
-        audit checks that one exists; an original with flagged cells needs it.
+    correspondence : for every published row the number of its original row, counted from 0, or -1 for a counterfeit,
+        which belongs to nobody. Without it the audit checks that one exists; an original with flagged cells needs it.
     population : the people that the records come from, with the same quasi-identifiers, for the models
         that compare with them.
     ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
@@ -61,23 +63,22 @@ def audit(
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
+    counterfeits : how many published rows belong to nobody, if there is no correspondence to tell.
     where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
         with no original.
     """
     check_models(models, schema)
     resources, published = Resources(**where), stored_table(published)
+    require(is_whole(counterfeits) and counterfeits >= 0, "audit", "counterfeits", "a whole number", counterfeits)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
-        refuse_compared(original=original, correspondence=correspondence, centers=centers, perturbed=perturbed)
+        compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}
+        refuse_compared(**compared, centers=centers, perturbed=perturbed)
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
-    evidence = Evidence(
-        to_arrow(in_memory(published, {}))[0],
-        schema,
-        original=None if original is None else to_arrow(original)[0],
-        correspondence=None if correspondence is None else row_numbers(correspondence),
-        centers=centers,
-        masking=Masking(perturbed=_known_columns(perturbed, schema)),
-    )
+    shown, known = to_arrow(in_memory(published, {}))[0], None if original is None else to_arrow(original)[0]
+    rows = None if correspondence is None else row_numbers(correspondence)
+    masking = Masking(perturbed=_known_columns(perturbed, schema))
+    evidence = Evidence(shown, schema, known, rows, centers, masking, stated=counterfeits)
     return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
 
 
@@ -133,6 +134,11 @@ def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
             'Flagged cells are not judged beyond memory; drop Schema.flags, or use engine="memory" (--engine memory).'
         )
     for model in models:
+        if model.of_buckets:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} is about buckets, which are not judged one by one beyond memory; use "
+                'engine="memory" (--engine memory).'
+            )
         if model.needs_original:
             raise UnsupportedModelError(
                 f"{type(model).__name__} compares with the original table, which is not served beyond memory; let "

@@ -17,11 +17,11 @@ from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups, count_original
-from sfumato.core.published.table import PublishedTable
+from sfumato.core.published.table import PublishedTable, bucket_column
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
-from sfumato.judging.flagged_cells import FlaggedBuckets, FlaggedCells
+from sfumato.judging.flagged_cells import FlaggedBuckets, FlaggedCells, whole_buckets
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.schema.missing import Missing
@@ -37,9 +37,10 @@ class Counts:
 
     `population` are the coded people that the records come from, if they are known; the domains of the table are then
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
-    knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
-    are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
-    larger one, `totals` are the sensitive values of that, and `contents` those of the buckets that its records are in.
+    knows everybody's quasi-identifiers may find every record. So they are for a model of buckets. `whole` are the
+    groups on all quasi-identifiers, if they are already counted. `cells` contains what the original says about them. If
+    the table holds only some groups of a larger one, `totals` are the sensitive values of that, and `contents` those of
+    the buckets that its records are in.
     `original` are the coded records that it was made of, if they are known.
     """
 
@@ -105,6 +106,10 @@ class Counts:
             if name in self.schema.flags:
                 if name not in self._buckets:
                     self._buckets[name] = self.cells.buckets(self.shown, name, self.schema, self.table.weights)
+                return self._buckets[name]
+            if model.of_buckets and bucket_column(self.shown.column_names, name) is not None:
+                if name not in self._buckets:
+                    self._buckets[name] = whole_buckets(self.shown, name, self.schema, self.table.weights)
                 return self._buckets[name]
         return None
 

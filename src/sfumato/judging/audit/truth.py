@@ -33,7 +33,8 @@ class Truth:
     """How a published table relates to its original.
 
     `false_cells` counts published cells that do not cover the original value (with a correspondence);
-    `unmatched` counts published records that no original record can explain (without one).
+    `unmatched` counts published records that no original record can explain (without one). `counterfeits` is the number
+    of published rows that are known to belong to nobody.
     """
 
     rows_in: int
@@ -45,6 +46,7 @@ class Truth:
     of_centers: bool = False
     perturbed: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
+    counterfeits: int = 0
 
     @property
     def sentence(self) -> str:
@@ -62,7 +64,7 @@ class Truth:
     @property
     def lost(self) -> int:
         """How many original records are neither published nor suppressed; negative if more are published."""
-        return self.rows_in - self.rows_out - self.suppressed
+        return self.rows_in - (self.rows_out - self.counterfeits) - self.suppressed
 
     @property
     def holds(self) -> bool:
@@ -79,6 +81,7 @@ class Truth:
             "of_centers": self.of_centers,
             **({"perturbed": list(self.perturbed)} if self.perturbed else {}),
             **({"not_compared": list(self.not_compared)} if self.not_compared else {}),
+            **({"counterfeits": self.counterfeits} if self.counterfeits else {}),
             "false_cells": self.false_cells,
             "unmatched_records": self.unmatched,
             "holds": self.holds,
@@ -105,7 +108,8 @@ class Comparison:
     """A published table and its original: both as read and as coded.
 
     With `centers`, published quasi-identifiers represent groups: each must lie among the original values of its group.
-    Columns that were masked, but nobody knows how, are `skipped`.
+    Columns that were masked, but nobody knows how, are `skipped`. So many rows are `counterfeits`, which belong to
+    nobody; a correspondence has -1 for each.
     """
 
     published: PublishedTable
@@ -115,6 +119,7 @@ class Comparison:
     schema: Schema
     centers: bool = False
     skipped: tuple[str, ...] = ()
+    counterfeits: int = 0
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
@@ -137,12 +142,13 @@ class Comparison:
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
-            suppressed=rows_in - rows_out,
+            suppressed=rows_in - (rows_out - self.counterfeits),
             with_correspondence=correspondence is not None,
             false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
-            unmatched=self._unmatched(kept) if correspondence is None else 0,
+            unmatched=max(0, self._unmatched(kept) - self.counterfeits) if correspondence is None else 0,
             of_centers=self.centers,
             not_compared=self.skipped,
+            counterfeits=self.counterfeits,
         )
 
     def _stray_centers(self, correspondence: Ints | None) -> int:
@@ -171,27 +177,38 @@ class Comparison:
     def _strange_values(
         self, names: Sequence[str], bucket: Ints, correspondence: Ints | None, many: Ints | None
     ) -> int:
-        """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table."""
+        """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table.
+
+        A bucket may have as many of them as counterfeits.
+        """
         shown, had = self._blocks([coded_alike(self.shown[name], self.original[name]) for name in names])
         rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
-            here, there = np.zeros(rows), np.zeros(self.original.num_rows)
+            here, there = np.zeros(rows, dtype=np.int64), np.zeros(self.original.num_rows)
+            fakes = np.array([self.counterfeits])
         else:
-            linked = bucket == NOT_PUBLISHED
-            here = there = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
-            had = had[correspondence]
+            linked, known = bucket == NOT_PUBLISHED, correspondence >= 0
+            here = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
+            there, had = here[known], had[correspondence[known]]
+            fakes = np.bincount(here[~known])
         keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
         pairs = group_keys(keys)
         more = np.bincount(pairs.labels[:rows], many, minlength=len(pairs))
         less = np.bincount(pairs.labels[rows:], self.coded.weights, minlength=len(pairs))
-        return int(np.maximum(more - less, 0).sum())
+        foreign = np.maximum(more - less, 0)
+        of_bucket = np.bincount(pairs.keys[foreign > 0] // width, foreign[foreign > 0], minlength=len(fakes))
+        of_bucket[: len(fakes)] -= fakes
+        return int(np.maximum(of_bucket, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it if nothing is recoded."""
-        covered = (self._covers(at, slice(None), correspondence) for at in range(len(self.published.columns)))
+        here = np.flatnonzero(correspondence >= 0) if self.counterfeits else slice(None)
+        there = correspondence[here]
+        covered = (self._covers(at, here, there) for at in range(len(self.published.columns)))
         false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
-        sources = pa.array(correspondence)
-        return false_cells + sum(_differing(self.shown[name], self.original[name].take(sources)) for name in kept)
+        shown = self.shown if isinstance(here, slice) else self.shown.take(pa.array(here))
+        sources = pa.array(there)
+        return false_cells + sum(_differing(shown[name], self.original[name].take(sources)) for name in kept)
 
     def _covers(self, at: int, here: Ints | slice, there: Ints) -> npt.NDArray[np.bool_]:
         """Return for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
@@ -269,9 +286,9 @@ def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints
     return rows
 
 
-def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> None:
-    """Refuse an original that is too small, and a correspondence of other tables."""
-    if rows_out > rows_in:
+def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None, counterfeits: int = 0) -> None:
+    """Refuse an original that is too small, and a correspondence of other tables; counterfeits have no original."""
+    if rows_out - counterfeits > rows_in:
         raise SchemaError(
             f"The published table has {rows_out:,} rows but the original only {rows_in:,}; "
             "give the original that it was made from."
@@ -283,8 +300,9 @@ def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> N
             f"The correspondence has {len(correspondence):,} rows but the published table {rows_out:,}; "
             "give the one that was written with this table."
         )
-    outside = correspondence.min() < 0 or correspondence.max() >= rows_in
-    if outside or np.bincount(correspondence).max() > 1:
+    known = correspondence[correspondence >= 0]
+    outside = correspondence.min() < NOT_PUBLISHED or correspondence.max() >= rows_in
+    if outside or np.bincount(known).max(initial=0) > 1:
         raise SchemaError("The correspondence must name a different original row for every published row.")
 
 
