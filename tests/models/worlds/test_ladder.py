@@ -76,6 +76,7 @@ def test_a_difference_is_found_by_its_own_step_and_by_no_other():
     alone = propagation(system, intersection(system))
     assert (how_many(alone[system.unit]) == 3).all()
     assert steps(history)[1][3] == {0}
+    assert told(history, exact_up_to=0)[3] == ({0}, 1.0)
 
 
 def test_nested_groups_are_open_to_propagation_alone():

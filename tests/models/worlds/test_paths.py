@@ -102,3 +102,10 @@ def test_what_is_too_large_is_an_outer_result():
 def test_a_change_that_cannot_happen_is_refused():
     with pytest.raises(NoWorldError):
         climb_paths(written("a:y", "a:x"), ONE_WAY)
+
+
+def test_too_many_paths_are_not_counted():
+    everything = np.ones((8, 8), dtype=np.bool_)
+    found = climb_paths(written(*["abcdefgh:qrstuvwx"] * 3), everything)
+    assert not found.sure.any()
+    assert (found.top == 1 / 8).all()

@@ -67,8 +67,6 @@ def _propagate(
     while waiting:
         group = waiting.popleft()
         queued.discard(group)
-        if conflicts[group]:
-            continue
         mine = members[starts[group] : starts[group + 1]]
         here = slice(begins[group], begins[group + 1])
         left = dict(zip(codes[here], counts[here], strict=True))
@@ -106,8 +104,6 @@ def _narrowed(members: list[tuple[int, int]], left: dict[int, int]) -> list[int]
 
 def _full_flow(supply: dict[int, int], demand: dict[int, int]) -> dict[tuple[int, int], int] | None:
     """Give every member of every class a value, each as often as it is there; None if that is impossible."""
-    if sum(supply.values()) != sum(demand.values()):
-        return None
     left = dict(demand)
     flow: dict[tuple[int, int], int] = {}
     for mask, many in supply.items():
