@@ -41,6 +41,10 @@ REFUSED = {
     "wide": pa.array([2**64 - 1, 1], pa.uint64()),
     "bytes": pa.array([b"a", b"b"]),
     "lists": pa.array([[1], [2]]),
+    "days beyond calendars": pa.array([0, 5_000_000], pa.date32()),
+    "days before calendars": pa.array([0, -800_000], pa.date32()),
+    "moments beyond calendars": pa.array([0, 300_000_000_000_000_000], pa.timestamp("us")),
+    "large decimals": pa.array([Decimal(1), Decimal(2**63)], pa.decimal128(38, 2)),
 }
 
 

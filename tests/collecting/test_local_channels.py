@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -37,8 +38,10 @@ def allowed(epsilon: float) -> Fraction:
 
 
 def worst_ratio(channel: Channel) -> Fraction:
-    assert all(sum(row) == 1 for row in channel)
-    return max(one / other for a, b in permutations(channel, 2) for one, other in zip(a, b, strict=True))
+    """Find the largest ratio of any output; outputs whose chances are the same for all inputs are looked at once."""
+    assert all(sum(chance * many for chance, many in Counter(row).items()) == 1 for row in channel)
+    outputs = set(zip(*channel, strict=True))
+    return max(one / other for output in outputs for one, other in permutations(output, 2))
 
 
 def bit_vectors(ones: Iterable[Fraction]) -> list[Fraction]:

@@ -70,9 +70,24 @@ def test_nanoseconds_that_are_no_microseconds_are_refused(frame):
         to_arrow(frame)
 
 
-def test_moments_beyond_all_calendars_are_refused():
-    with pytest.raises(SchemaError, match="'x' holds moments beyond all calendars"):
-        canonical(pa.table({"x": pa.array([2**62], pa.timestamp("s"))}))
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([2**62], pa.timestamp("s")),
+        pa.array([253_402_300_800], pa.timestamp("s", "UTC")),
+        pa.array([-62_135_596_801], pa.timestamp("s")),
+        pa.array([None, 2_932_897], pa.date32()),
+        pa.array([-719_163, 0], pa.date32()),
+    ],
+)
+def test_days_and_moments_beyond_all_calendars_are_refused(cells):
+    with pytest.raises(SchemaError, match="'x' holds days or moments beyond the years 1 to 9999"):
+        canonical(pa.table({"x": cells}))
+
+
+def test_the_first_and_the_last_day_are_published():
+    bounds = pa.table({"x": pa.array([-719_162, 2_932_896], pa.date32())})
+    assert canonical(bounds).equals(bounds)
 
 
 def test_the_text_of_a_single_value_keeps_what_a_number_would_lose():

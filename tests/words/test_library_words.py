@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+from dataclasses import replace
 from string import Formatter
 
 import pyarrow as pa
@@ -148,6 +149,15 @@ def test_how_good_a_search_was_is_told_in_chinese():
     assert bounded == "Best found: loss 0.25; no local recoding of this table loses less than 0.125."
     assert bounded.in_words(words_in("zh")) == "目前最优：损失 0.25；该表的任何局部重编码的损失都不低于 0.125。"
     assert Bound("loss", 0.25, 0.25).sentence.key == "search.reached"
+
+
+def test_a_proof_names_the_table_that_groups_are_compared_with():
+    plain = Proof("loss", 0.25, 0.25, 1200, 3400)
+    published, original = (replace(plain, compared_with=table) for table in ("published", "original"))
+    assert str(published) == f"{plain} Distributions are compared with that of the published table."
+    assert original.sentence.endswith("with that of the original table, suppressed records included.")
+    assert original.sentence.in_words(words_in("zh")).endswith("种。分布与原始表的分布（包括被隐匿的记录）比较。")
+    assert "or, as each model says, of the original" in str(replace(plain, compared_with="both"))
 
 
 @pytest.mark.parametrize(("exposure", "said"), [(0.5, "最高可达 0.5"), (1.0, "可以确知其值")])

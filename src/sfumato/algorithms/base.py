@@ -90,6 +90,13 @@ class Task:
         return tuple(column for column in self.table.sensitive if column.name in names)
 
     @property
+    def compared_with(self) -> str:
+        """The table whose distribution groups are compared with: published, original or both; empty if none is."""
+        published = any(model.compares_with_table for model in self.models)
+        original = any(model.needs_original for model in self.models)
+        return "both" if published and original else "published" if published else "original" if original else ""
+
+    @property
     def smallest_group(self) -> int:
         """A size below which no group is good."""
         return max((model.smallest_group for model in self.models), default=1)

@@ -124,6 +124,7 @@ def _make_large(
 
     if to is not None:
         raise InvalidParameterError("--to needs a table that fits into memory; load the Parquet parts yourself.")
+    writing.refuse_other_than_parts()
     with progress("Releasing") as tell:
         return carry_out_in(
             resources, recipe, file, out, replace=writing.replace, report=not writing.no_report, progress=tell

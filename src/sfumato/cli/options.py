@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from sfumato.exceptions import InvalidParameterError
 from sfumato.table.formats.known import FORMATS
 
 if TYPE_CHECKING:
@@ -213,6 +214,14 @@ class WritingOptions:
 
         refuse_occupied(out, replace=self.replace)
         release_format(self.table_format, excel_safe=self.excel_safe)
+
+    def refuse_other_than_parts(self) -> None:
+        """Refuse what asks for another table than one of Parquet parts, which every engine but memory writes."""
+        if self.excel_safe or self.table_format not in {"csv", "parquet"}:
+            raise InvalidParameterError(
+                "A release beyond memory is written as Parquet parts; leave out --excel-safe and --format, or give "
+                "--engine memory."
+            )
 
     def write(self, release: Publishable, folder: Path, progress: Progress) -> None:
         """Write both folders of a release."""

@@ -59,6 +59,7 @@ def recode(
         with progress("Writing") as tell:
             writing.write(found, out, tell)
     else:
+        writing.refuse_other_than_parts()
         options, report = reading.options_for(file, recoding.recipe.reading), not writing.no_report
         with progress("Recoding") as tell:
             found = recode_in(

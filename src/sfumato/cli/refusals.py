@@ -73,7 +73,9 @@ def one_sentence() -> Iterator[None]:
     except SfumatoError as error:
         raise refuse(str(error), BAD_REQUEST) from None
     except KeyboardInterrupt:
-        raise refuse("Interrupted; no partial files were left behind.", INTERRUPTED) from None
+        raise refuse(
+            "Interrupted; no partial files were left behind, except what --resume keeps to continue.", INTERRUPTED
+        ) from None
     except MemoryError:
         raise refuse("There is not enough memory for this table.", BAD_REQUEST) from None
     except Exception as error:  # noqa: BLE001 - the last door: exit code 1 would say that a promise is broken

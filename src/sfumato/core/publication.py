@@ -140,11 +140,14 @@ class Bound:
     objective : the name of the quantity that was minimized.
     found : its value for the publication.
     bound : a lower bound for all allowed recodings.
+    compared_with : the table whose distribution models compare groups with, `"published"`, `"original"` or `"both"`;
+        empty if no model compares with one.
     """
 
     objective: str
     found: float
     bound: float
+    compared_with: str = field(default="", kw_only=True)
 
     @property
     def optimal(self) -> bool:
@@ -155,7 +158,13 @@ class Bound:
     def sentence(self) -> Sentence:
         """How good the result is, in words."""
         key = "search.reached" if self.optimal else "search.bounded"
-        return Sentence(key, objective=self.objective, found=self.found, bound=self.bound)
+        return self._compared(Sentence(key, objective=self.objective, found=self.found, bound=self.bound))
+
+    def _compared(self, sentence: Sentence) -> Sentence:
+        """Add to a sentence what groups are compared with."""
+        if not self.compared_with:
+            return sentence
+        return Sentence("search.compared", proof=sentence, table=Sentence(f"search.table.{self.compared_with}"))
 
     def __str__(self) -> str:
         return self.sentence
@@ -170,6 +179,7 @@ class Proof(Bound):
     objective : the name of the quantity that was minimized.
     found : its value for the publication.
     bound : a lower bound for all allowed recodings.
+    compared_with : the table whose distribution models compare groups with; see `Bound`.
     checked : the number of recodings checked.
     candidates : the number of recodings in total.
     """
@@ -180,13 +190,15 @@ class Proof(Bound):
     @property
     def sentence(self) -> Sentence:
         """How good the result is, in words."""
-        return Sentence(
-            "search.proven" if self.optimal else "search.found",
-            objective=self.objective,
-            found=self.found,
-            bound=self.bound,
-            checked=self.checked,
-            candidates=self.candidates,
+        return self._compared(
+            Sentence(
+                "search.proven" if self.optimal else "search.found",
+                objective=self.objective,
+                found=self.found,
+                bound=self.bound,
+                checked=self.checked,
+                candidates=self.candidates,
+            )
         )
 
 

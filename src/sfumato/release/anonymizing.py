@@ -28,7 +28,7 @@ from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_st
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.applying import apply, fixed_order
+from sfumato.release.applying import apply, in_fixed_order
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -41,7 +41,7 @@ from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
-from sfumato.table.atomic import local_path
+from sfumato.table.atomic import local_path, refuse_missing_parent, refuse_occupied
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
 from sfumato.table.object_stores import is_stored
@@ -181,7 +181,7 @@ def carry_out_in(
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
-    made = refuse_no_folder(chosen, out)
+    made = refuse_no_folder(chosen, out, replace=replace)
     with (
         followed(progress, "Releasing") as tell,
         kept_for(resources, made) as kept,
@@ -199,13 +199,16 @@ def carry_out_in(
         )
 
 
-def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None) -> Path:
-    """Return the folder of a release that an engine makes, which must be given."""
+def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None, *, replace: bool) -> Path:
+    """Return the folder of a release that an engine makes, which must be given, and be free before any row is read."""
     if out is None:
         raise InvalidParameterError(
             f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out= (--out).'
         )
-    return local_path(out)
+    made = local_path(out)
+    refuse_missing_parent(made)
+    refuse_occupied(made, replace=replace)
+    return made
 
 
 def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
@@ -222,8 +225,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     left_out = schema.check_columns(table.column_names)
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
-    order = fixed_order(table, schema) if fixed else None
-    searched = table if order is None else table.take(pa.array(order))
+    order, searched = in_fixed_order(table, schema) if fixed else (None, table)
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)

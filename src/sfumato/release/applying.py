@@ -17,8 +17,10 @@ from sfumato.core.published.table import name_buckets
 from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import canonical
-from sfumato.table.values import texts
+from sfumato.table.values import coded, texts
 from sfumato.threads import in_threads
+
+MOST_BYTES = 1 << 31  # of one Arrow array of texts
 
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
@@ -26,6 +28,29 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
     ranked = in_threads(lambda name: column_ranks(table[name]), names, table.num_rows)
     return order_rows(list(ranked), table.num_rows)
+
+
+def in_fixed_order(table: pa.Table, schema: Schema) -> tuple[npt.NDArray[np.int64], pa.Table]:
+    """Return that order, and the table in it; texts are encoded once for both, and few distinct ones move as codes."""
+    order_by = {*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()}
+
+    def encoded(name: str) -> pa.ChunkedArray:
+        column = table[name]
+        fits = pa.types.is_string(column.type) and column.nbytes < MOST_BYTES
+        return column.dictionary_encode() if fits and name in order_by else column
+
+    names = table.column_names
+    narrow = pa.table(dict(zip(names, in_threads(encoded, names, table.num_rows), strict=True)))
+    order = fixed_order(narrow, schema)
+    places = pa.array(order)
+
+    def ordered(name: str) -> pa.ChunkedArray:
+        if narrow[name].type == table[name].type or not table.num_rows:
+            return table[name].take(places)
+        distinct, codes = coded(narrow[name])
+        return pa.chunked_array([distinct.take(codes.take(places))])
+
+    return order, pa.table(dict(zip(names, in_threads(ordered, names, table.num_rows), strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

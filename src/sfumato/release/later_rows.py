@@ -155,7 +155,7 @@ def recode_in(
         return found
     if resources.resume:
         raise InvalidParameterError("Recoding is not resumed; leave resume out.")
-    made = refuse_no_folder(chosen, out)
+    made = refuse_no_folder(chosen, out, replace=replace)
     with followed(progress, "Recoding") as tell, resources.opened(data, options, made) as source:
         return recode_large(
             recoding, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell

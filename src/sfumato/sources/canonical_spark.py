@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError, SchemaError
-from sfumato.table.columns import EXACT_WHOLE
+from sfumato.table.columns import EXACT_WHOLE, beyond_calendars
 from sfumato.table.extras import optional_library
 
 WHOLE = {"tinyint", "smallint", "int", "bigint"}
@@ -102,6 +102,9 @@ class SparkColumn:
             odd = functions.count_if(functions.abs(number) == float("inf"))
         elif self.kind in {ZONED, NAIVE}:
             plain = functions.every(column == column.cast("date").cast(NAIVE))
+            odd = functions.count_if(~functions.year(column).between(1, 9999))
+        elif self.kind == "date":
+            odd = functions.count_if(~functions.year(column).between(1, 9999))
         elif DECIMAL.fullmatch(self.kind):
             whole = (column % 1 == 0) & column.try_cast("bigint").isNotNull()
             plain = functions.every(functions.when(column.isNotNull(), whole))
@@ -134,6 +137,8 @@ class SparkColumn:
             return functions.when(column != "", column), pa.string()
         if self.kind in WHOLE:
             return column.cast("bigint"), pa.int64()
+        if self.kind in {ZONED, NAIVE, "date"} and odd:
+            raise beyond_calendars(self.name)
         if self.kind in {ZONED, NAIVE}:
             return (column.cast("date"), pa.date32()) if plain else (column, pa.timestamp("us"))
         if self.kind in PLAIN:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.columns import EXACT_WHOLE
+from sfumato.table.columns import EXACT_WHOLE, beyond_calendars
 
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
@@ -49,17 +49,20 @@ class RawColumn:
             return [
                 f"count({column})",
                 f"coalesce(bool_and({day}), false)",
-                f"count(*) FILTER (isinf({self._moment}) OR {odd})",
+                f"count(*) FILTER ({_strange(self._moment)} OR {odd})",
             ]
         if self.kind in WIDE:
             return [f"count({column})", "true", f"count(*) FILTER (TRY_CAST({column} AS BIGINT) IS NULL)"]
         if DECIMAL.fullmatch(self.kind):
-            return [f"count({column})", f"coalesce(bool_and({column} = floor({column})), false)", "0"]
+            whole = f"{column} = floor({column})"
+            large = f"{whole} AND TRY_CAST({column} AS BIGINT) IS NULL"
+            return [f"count({column})", f"coalesce(bool_and({whole}), false)", f"count(*) FILTER ({large})"]
         if self.kind == "VARCHAR":
             bare = f"trim(replace({column}, '*', ''), {SPACES}) = ''"
             starred = f"CASE WHEN contains({column}, '*') THEN {bare} ELSE false END"
             return [f"count(nullif({column}, ''))", "true", f"count(*) FILTER ({starred})"]
-        return [f"count({column})", "true", "0"]
+        odd = f"count(*) FILTER ({_strange(column)})" if self.kind == "DATE" else "0"
+        return [f"count({column})", "true", odd]
 
     @property
     def plain(self) -> str:
@@ -92,11 +95,13 @@ class RawColumn:
             number = f"CASE WHEN isnan({self.sql}) THEN NULL ELSE CAST({self.sql} AS DOUBLE) + 0.0 END"
             return (f"CAST({number} AS BIGINT)", pa.int64()) if plain else (number, pa.float64())
         if self.kind in MOMENTS:
-            self._refuse(odd, "holds moments beyond all calendars, or finer than microseconds; correct them")
+            self._refuse(odd, "holds moments beyond the years 1 to 9999, or finer than microseconds; correct them")
             return (f"CAST({self._moment} AS DATE)", pa.date32()) if plain else (self._moment, pa.timestamp("us"))
-        return self._other(plain=plain)
+        if self.kind == "DATE" and odd:
+            raise beyond_calendars(self.name)
+        return self._other(plain=plain, odd=odd)
 
-    def _other(self, *, plain: bool) -> tuple[str, pa.DataType]:
+    def _other(self, *, plain: bool, odd: int) -> tuple[str, pa.DataType]:
         if self.kind == "VARCHAR" or self.kind.startswith("ENUM"):
             return f"NULLIF(CAST({self.sql} AS VARCHAR), '')", pa.string()
         if self.kind == "BOOLEAN":
@@ -105,6 +110,7 @@ class RawColumn:
             return self.sql, pa.date32()
         decimal = DECIMAL.fullmatch(self.kind)
         if decimal is not None and plain:
+            self._refuse(odd, "contains whole numbers of more than 64 bits; convert it to text")
             return f"CAST({self.sql} AS BIGINT)", pa.int64()
         if decimal is not None and int(decimal[1]) <= MOST_DIGITS:
             return f"CAST({self.sql} AS DOUBLE)", pa.float64()
@@ -116,3 +122,8 @@ class RawColumn:
     def _refuse(self, odd: int, what: str) -> None:
         if odd:
             raise SchemaError(f"Column {self.name!r} {what}.")
+
+
+def _strange(cell: str) -> str:
+    """Write the condition that a day or moment has no text."""
+    return f"({cell} < DATE '0001-01-01' OR {cell} >= DATE '10000-01-01')"

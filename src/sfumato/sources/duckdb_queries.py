@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+import pyarrow as pa
+
+from sfumato.exceptions import ReadError
 from sfumato.table.formats.identifiers import quoted
 
 MODULUS = 2**62
+FILE = "file_index"  # DuckDB's own name for the number of the file that a row is from
+PATTERN = set("*?[")
+NOTHING: Mapping[str, pa.Array] = MappingProxyType({})
 
 
-def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
-    """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
-    listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-    return f"read_parquet([{listed}], hive_partitioning={str(partitioned).lower()}, union_by_name=false)"
+def parquet_query(paths: Sequence[Path], added: Mapping[str, pa.Array] = NOTHING) -> str:
+    """Write what DuckDB reads: some Parquet files, in whose order nothing lies.
+
+    Parameters
+    ----------
+    paths : the files.
+    added : columns that stand not in the files, with one cell per file.
+    """
+    listed = ", ".join(_written(_exactly(path)) for path in paths)
+    files = f"read_parquet([{listed}], hive_partitioning=false, union_by_name=false)"
+    if not added:
+        return files
+    cells = "".join(f", {_by_file(cells)} AS {quoted(name)}" for name, cells in added.items())
+    return f"(SELECT *{cells} FROM {files})"  # noqa: S608 - names are quoted
+
+
+def _exactly(path: Path) -> str:
+    """Write the name of a file so that DuckDB, which takes it for a pattern, finds this one only."""
+    name = str(path.absolute())
+    if not PATTERN & set(name):
+        return name
+    if "\\" in name:
+        raise ReadError(f"DuckDB does not find {path}; rename it without backslashes, or without the signs * ? [.")
+    return "".join(f"[{sign}]" if sign in PATTERN else sign for sign in name)
+
+
+def _by_file(cells: pa.Array) -> str:
+    """Write a column that has the same cell throughout a file."""
+    kind = "BIGINT" if pa.types.is_int64(cells.type) else "DATE" if pa.types.is_date32(cells.type) else "VARCHAR"
+    listed = ", ".join("NULL" if cell is None else _written(str(cell)) for cell in cells.to_pylist())
+    return f"CAST([{listed}] AS {kind}[])[CAST({FILE} AS BIGINT) + 1]"
+
+
+def _written(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def same_cells(names: Sequence[str]) -> str:

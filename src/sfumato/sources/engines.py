@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard
@@ -24,7 +24,7 @@ from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
-from sfumato.table.workplace import workplace
+from sfumato.table.workplace import workplace, writable
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -122,12 +122,13 @@ class Resources:
         out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
         findings : is told what was found out about a text file.
         """
-        with workplace(self.parent(out)) as place:
+        parent = self.parent(out)
+        with ExitStack() as stack:
+            with writable(parent):
+                place = stack.enter_context(workplace(parent))
             source = self._source(data, reading, place, out, findings)
-            try:
-                yield source
-            finally:
-                source.close()
+            stack.callback(source.close)
+            yield source
 
     def parent(self, out: Path | None) -> Path:
         """Return the folder for temporary data."""

@@ -9,10 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import ReadError, SchemaError
 from sfumato.sources.base import refuse_same_but_case
-from sfumato.sources.duckdb_queries import parquet_query
+from sfumato.sources.duckdb_queries import FILE, parquet_query
 from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato.table.columns import is_text
+from sfumato.table.formats.partitions import partitions, refuse_columns_of_folders
 
 
 def uncompressed(files: Sequence[Path], names: Sequence[str] | None) -> int:
@@ -35,7 +37,11 @@ def uncompressed(files: Sequence[Path], names: Sequence[str] | None) -> int:
 def open_parquet(files: Sequence[Path], *, memory: int, temporary: Path, folder: Path | None = None) -> DuckDBSource:
     """Open Parquet files in DuckDB; the names of folders such as `year=2026` are columns, too."""
     schema = _schema(files[0])
-    refuse_same_but_case(schema.names)
+    added = {} if folder is None else partitions(files, folder)
+    refuse_columns_of_folders(schema.names, list(added))
+    if added and FILE in map(str.lower, schema.names):
+        raise SchemaError(f"Column {FILE!r} has a name that is needed beyond memory; rename it.")
+    refuse_same_but_case([*schema.names, *added])
     others = sum(_columns(_schema(file)) != _columns(schema) for file in files[1:])
     if others:
         raise ReadError(
@@ -43,16 +49,13 @@ def open_parquet(files: Sequence[Path], *, memory: int, temporary: Path, folder:
             "them alike, or name a pattern of those that are."
         )
     zones = {field.name: field.type.tz for field in schema if pa.types.is_timestamp(field.type) and field.type.tz}
-    inside = [] if folder is None else [file.relative_to(folder).parts[:-1] for file in files]
-    partitioned = bool(inside) and all(parts and all("=" in part for part in parts) for parts in inside)
-    query = parquet_query(files, partitioned=partitioned)
-    return DuckDBSource(query, memory=memory, temporary=temporary, zones=zones)
+    return DuckDBSource(parquet_query(files, added), memory=memory, temporary=temporary, zones=zones)
 
 
 def _columns(schema: Any) -> list[tuple[str, Any]]:
     """Return names and types, whatever categories are coded as: an engine would cast other types without a word."""
     kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
-    return list(zip(schema.names, kinds, strict=True))
+    return [(name, pa.string() if is_text(kind) else kind) for name, kind in zip(schema.names, kinds, strict=True)]
 
 
 def _schema(file: Path) -> Any:

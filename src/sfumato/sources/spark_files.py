@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +17,13 @@ from sfumato.sources.canonical_spark import spark_type
 from sfumato.sources.spark_errors import told, unseen
 from sfumato.sources.spark_workers import CHANGED
 
+PATTERN = re.compile(r"[][{}*?,\\]")
+
 
 def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
     """Return Parquet files that were written here as a DataFrame of a session."""
-    return spark_frame_at(session, [path.resolve().as_uri() for path in paths], pq.read_schema(paths[0]))
+    places = [f"file:///{path.resolve().as_posix().lstrip('/')}" for path in paths]
+    return spark_frame_at(session, places, pq.read_schema(paths[0]))
 
 
 def spark_frame_at(session: Any, addresses: Sequence[str], fields: pa.Schema) -> Any:
@@ -27,7 +31,12 @@ def spark_frame_at(session: Any, addresses: Sequence[str], fields: pa.Schema) ->
     kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
     with told("read"):
         reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
-        return reader.parquet(*addresses)
+        return reader.parquet(*map(exactly, addresses))
+
+
+def exactly(address: str) -> str:
+    """Write an address so that Spark, which takes it for a pattern, finds this one only; nothing in it is encoded."""
+    return PATTERN.sub(r"\\\g<0>", address)
 
 
 def gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:

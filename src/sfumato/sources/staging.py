@@ -52,6 +52,8 @@ def stage(
     budget : how many bytes of memory the process may take.
     findings : is told what was found out about a text file.
     """
+    if not is_url(given):
+        refuse_unreadable(Path(given))
     form = format_of(given, ReadError)
     if form.name not in {"csv", *STREAMED}:
         return None
@@ -59,7 +61,6 @@ def stage(
     staged.mkdir(mode=0o700)
     with _room():
         if form.name == "csv":
-            refuse_unreadable(Path(given))
             options: Any = given_options(form, reading)
             told = FileFindings() if findings is None else findings
             return CsvBatches(

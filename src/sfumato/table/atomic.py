@@ -25,7 +25,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
     After a killed process, the next one that writes there removes it.
     """
     target = Path(os.path.realpath(target))
-    _refuse_missing_parent(target)
+    refuse_missing_parent(target)
     if target.is_dir():
         raise WriteError(f"{target} is a folder; choose a file in it.")
     if target.exists() and not target.is_file():
@@ -49,7 +49,7 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     After a killed process, the next one that writes there sees to it.
     """
     target = Path(os.path.realpath(target))
-    _refuse_missing_parent(target)
+    refuse_missing_parent(target)
     refuse_occupied(target, replace=replace)
     with _told(target), workplace(target.parent) as place:
         temporary = place / "new"
@@ -73,7 +73,8 @@ def local_path(target: str | os.PathLike[str]) -> Path:
     return Path(target)
 
 
-def _refuse_missing_parent(target: Path) -> None:
+def refuse_missing_parent(target: Path) -> None:
+    """Refuse a target in a folder that does not exist."""
     if not target.parent.is_dir():
         raise WriteError(f"The folder {target.parent} does not exist; create it first.")
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 EXACT_WHOLE = 2.0**53  # beyond it a float64 no longer tells neighboring whole numbers apart
+FIRST_DAY, LAST_DAY = -719_162, 2_932_897  # 1 January of the years 1 and 10000, in days since 1970
 STRING_LIMIT = 2**31 - 1  # bytes that one chunk of pa.string() can hold
 
 KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -118,8 +119,10 @@ def is_text(kind: pa.DataType) -> bool:
 def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
     kind = column.type
     types = pa.types
-    if types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
+    if types.is_boolean(kind) or types.is_int64(kind):
         return column
+    if types.is_date32(kind):
+        return _in_calendar(name, column)
     if is_text(kind):
         return _without_empty(column if types.is_string(kind) else _short_text(column))
     if types.is_integer(kind):
@@ -207,9 +210,24 @@ def _moment(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     except pa.ArrowInvalid:
         if column.type.unit == "ns":
             raise _finer(name) from None
-        raise SchemaError(f"Column {name!r} holds moments beyond all calendars; empty or correct them.") from None
+        raise beyond_calendars(name) from None
+    _in_calendar(name, moments)
     midnight = pc.equal(moments, pc.floor_temporal(moments, unit="day"))
     return moments.cast(pa.date32()) if pc.all(midnight).as_py() else moments
+
+
+def _in_calendar(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Refuse days that have no text, because their year has fewer or more than four digits or lies before the first."""
+    bounds = pc.min_max(column)
+    first, last = (pa.scalar(each, pa.date32()).cast(column.type) for each in (FIRST_DAY, LAST_DAY))
+    if pc.less(bounds["min"], first).as_py() or pc.greater_equal(bounds["max"], last).as_py():
+        raise beyond_calendars(name)
+    return column
+
+
+def beyond_calendars(name: str) -> SchemaError:
+    """Say that days or moments of a column have no text."""
+    return SchemaError(f"Column {name!r} holds days or moments beyond the years 1 to 9999; empty or correct them.")
 
 
 def _finer(name: str) -> SchemaError:

@@ -17,6 +17,8 @@ try:
 except ImportError:  # Windows: no process can tell whether another one is alive, so nothing is ever removed
     fcntl = None  # type: ignore[assignment]  # there is no such module there
 
+from sfumato.exceptions import WriteError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,6 +52,16 @@ def workplace(parent: Path) -> Iterator[Path]:
             shutil.rmtree(each, ignore_errors=True)
         if lock is not None:
             os.close(lock)
+
+
+@contextlib.contextmanager
+def writable(parent: Path) -> Iterator[None]:
+    """Say that no folder can be made in another one."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        raise WriteError(f"Nothing can be written into the folder {parent}: {reason}.") from None
 
 
 def remove_left(parent: Path) -> None:

@@ -27,6 +27,20 @@ def close(t=0.35, **options):
     return sf.TCloseness(t=t, sensitive="s", **{"compared_with": "original", **options})
 
 
+@pytest.mark.parametrize("algorithm", [sf.Optimal(), sf.Incognito(), sf.KOptimize(), sf.LocalRecoding()])
+def test_a_search_that_proves_something_says_what_it_compared_with(algorithm):
+    published = close(t=1, compared_with="published")
+    for models, table in (
+        ([close(t=1)], "original"),
+        ([published], "published"),
+        ([published, close(t=1)], "both"),
+        ([sf.KAnonymity(k=2)], ""),
+    ):
+        release = sf.anonymize(ORIGINAL, SCHEMA, models, algorithm, seed=1)
+        assert release.proof.compared_with == table
+        assert ("Distributions are compared with" in str(release)) == bool(table)
+
+
 def by_hand(shown, original):
     """Compute the total variation distance of every group from all records."""
     names, values = shown["q"].to_pylist(), shown["s"].to_pylist()

@@ -54,7 +54,7 @@ def test_levels_are_those_of_memory_however_few_groups_fit(table, models, most):
 @st.composite
 def bucketed_tables(draw: st.DrawFn) -> pa.Table:
     """Draw a table with many groups; sensitive values, or quasi-identifiers in one or two slices, are in buckets."""
-    rows = draw(st.integers(4, 30))
+    rows = draw(st.integers(4, 20))
     number = st.integers(0, 4) | st.none() if draw(st.booleans()) else st.integers(0, 4)
     cells = {
         "age": st.sampled_from([str(age) for age in range(12)]),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,6 +52,7 @@ def released(
         )
 
 
+@cache
 def census(rows: int = 600) -> pa.Table:
     return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
 
@@ -77,17 +79,35 @@ def interrupted_at(stage: str) -> Progress:
     return progress
 
 
-def killed_at(stage: str, folder: Path) -> int:
-    code = (
-        "import sys; from pathlib import Path; from tests.release.large import test_resuming as t; "
-        "t.released(t.RECIPE, t.census(), Path(sys.argv[1]), t.dying_at(sys.argv[2]))"
-    )
+KILLING = """
+import os, sys
+from pathlib import Path
+from tests.release.large import test_resuming as t
+
+table = t.census()
+for stage, folder in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    child = os.fork()
+    if not child:
+        t.released(t.RECIPE, table, Path(folder), t.dying_at(stage))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Kill a run at every stage; a process that has loaded all libraries, and runs nothing itself, forks them all."""
+    folders = {stage: tmp_path_factory.mktemp("killed") for stage in STAGES}
     root = Path(__file__).parents[3]
     known = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]),
     }
-    return subprocess.run([sys.executable, "-c", code, str(folder), stage], env=known, check=False).returncode  # noqa: S603
+    given = [str(part) for pair in folders.items() for part in pair]
+    command = [sys.executable, "-c", KILLING, *given]
+    done = subprocess.run(command, env=known, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
+    assert done.stdout.split() == [str(KILLED)] * len(STAGES)
+    return folders
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -103,20 +123,24 @@ def published(folder: Path) -> dict[str, bytes]:
 BLOCKS = replace(RECIPE, algorithm=sf.Mdav(), block_rows=120)
 
 
+@pytest.fixture(scope="module")
+def in_blocks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("blocks")
+    released(BLOCKS, census(), folder)
+    return contents(folder)
+
+
 @pytest.mark.parametrize("stage", ["cutting", "segment 3 of", "judging", "reporting"])
-def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, stage, monkeypatch):
-    for name in ("once", "twice"):
-        (tmp_path / name).mkdir()
-    released(BLOCKS, census(), tmp_path / "once")
+def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, in_blocks, stage, monkeypatch):
     with pytest.raises(InterruptedRunError):
-        released(BLOCKS, census(), tmp_path / "twice", interrupted_at(stage))
-    plan = json.loads((tmp_path / "twice" / KEPT / PLAN).read_text())
+        released(BLOCKS, census(), tmp_path, interrupted_at(stage))
+    plan = json.loads((tmp_path / KEPT / PLAN).read_text())
     assert len(plan["finished"]) == (0 if stage == "cutting" else 2 if stage == "segment 3 of" else len(plan["losses"]))
     searched, search = [], sf.Mdav.search
     monkeypatch.setattr(sf.Mdav, "search", lambda self, task: searched.append(task) or search(self, task))
-    found = released(BLOCKS, census(), tmp_path / "twice")
+    found = released(BLOCKS, census(), tmp_path)
     assert len(searched) == found.passage.segments - len(plan["finished"])
-    assert contents(tmp_path / "twice") == contents(tmp_path / "once")
+    assert contents(tmp_path) == in_blocks
 
 
 BUCKETS = replace(
@@ -160,15 +184,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_run_that_was_killed_at_any_boundary_is_resumed_with_the_same_bytes(tmp_path, whole, stage):
-    assert killed_at(stage, tmp_path) == KILLED
-    assert not (tmp_path / "release").exists()
-    kept = tmp_path / KEPT
+def test_a_run_that_was_killed_at_any_boundary_is_resumed_with_the_same_bytes(killed, whole, stage):
+    folder = killed[stage]
+    assert not (folder / "release").exists()
+    kept = folder / KEPT
     assert kept.stat().st_mode & 0o777 == 0o700
     assert (kept / PLAN).exists()
-    released(RECIPE, census(), tmp_path)
-    assert contents(tmp_path / "release") == whole
-    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+    released(RECIPE, census(), folder)
+    assert contents(folder / "release") == whole
+    assert [path.name for path in folder.iterdir()] == ["release"]
 
 
 def stopped(folder: Path, stage: str = "segment 3 of") -> Path:

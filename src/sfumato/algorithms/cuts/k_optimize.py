@@ -103,7 +103,8 @@ class KOptimize(Algorithm):
             return Publication(np.full(task.table.cases, NOT_PUBLISHED, dtype=np.int32), {})
         scale = 1 if table.loss.classes is None else task.table.rows
         found, bound = enumeration.best.cost / scale, enumeration.bound / scale
-        proof = Proof(self.loss, found, bound, table.checked, 2 ** len(table))
+        checked, sets = table.checked, 2 ** len(table)
+        proof = Proof(self.loss, found, bound, checked, sets, compared_with=task.compared_with)
         return replace(_published(table, enumeration.best), proof=proof)
 
 

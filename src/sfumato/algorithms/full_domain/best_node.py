@@ -43,7 +43,12 @@ class Search(ABC):
     def proof(self) -> Proof:
         """Return how good the best node is."""
         return Proof(
-            self.loss.name, self.least, self.lower_bound(), self.recodings.checked, self.recodings.lattice.size
+            self.loss.name,
+            self.least,
+            self.lower_bound(),
+            self.recodings.checked,
+            self.recodings.lattice.size,
+            compared_with=self.recodings.task.compared_with,
         )
 
     def note(self) -> str:

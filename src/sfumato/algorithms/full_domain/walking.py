@@ -88,6 +88,14 @@ class Findings:
         best = int(losses.argmin()) if judged.any() else None
         least = float(losses.min())
         bound = float(self.bound[self.status != Status.NOT_ANONYMOUS].min(initial=least))
+        proof = Proof(
+            self.loss.name,
+            least,
+            bound,
+            self.recodings.checked,
+            self.status.size,
+            compared_with=self.recodings.task.compared_with,
+        )
         return Exploration(
             names=tuple(ladder.domain.name for ladder in self.recodings.ladders),
             heights=self.recodings.lattice.top,
@@ -96,7 +104,7 @@ class Findings:
             loss=self.losses.ravel(),
             bound=self.bound.ravel(),
             suppressed=self.suppressed.ravel(),
-            proof=Proof(self.loss.name, least, bound, self.recodings.checked, self.status.size),
+            proof=proof,
             best=best,
         )
 

@@ -88,7 +88,8 @@ class RegroupingSearch:
         cells = self.leaves.size
         shown = max(0, (2 * bound - cells) * DECIMALS // (2 * UNIT * cells)) / DECIMALS
         found = best.loss / (UNIT * cells)
-        return Bound("loss", found, found if bound >= best.loss else shown)
+        lower = found if bound >= best.loss else shown
+        return Bound("loss", found, lower, compared_with=self.task.compared_with)
 
 
 def _note(grouping: Grouping) -> str:

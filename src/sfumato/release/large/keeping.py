@@ -15,7 +15,7 @@ from typing import Any
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.sources.engines import Resources
-from sfumato.table.workplace import LOCKS, PREFIX, is_private, locked
+from sfumato.table.workplace import LOCKS, PREFIX, is_private, locked, writable
 
 PLAN = "plan.json"
 PIECE = 1 << 20  # bytes that are hashed at once
@@ -28,7 +28,8 @@ def kept_folder(parent: Path, name: str) -> Iterator[Path]:
     Nobody else may look into it: it holds original values. What a release left that broke its promise is of no use.
     """
     place = parent / f"{PREFIX}resume-{name}"
-    place.mkdir(mode=0o700, exist_ok=True)
+    with writable(parent):
+        place.mkdir(mode=0o700, exist_ok=True)
     if not is_private(place):
         raise WriteError(f"{place} can be read by others; delete it, or give another folder with temporary=.")
     lock = locked(place)

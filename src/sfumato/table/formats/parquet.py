@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
+from sfumato.table.columns import undecorated
+from sfumato.table.formats.partitions import partitions, refuse_columns_of_folders
 from sfumato.table.frames import all_texts, canonical
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 
@@ -63,9 +66,10 @@ def are_parquet(given: str | os.PathLike[str]) -> bool:
 def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
     """Read a Parquet file, or all of a folder or pattern, as a canonical table, or as texts.
 
-    An unnamed pandas index is dropped.
+    An unnamed pandas index is dropped. The names of folders such as `year=2026` are columns, too.
     """
-    found = _joined([_read_file(file) for file in parquet_files(path)])
+    files = parquet_files(path)
+    found = _with_folders(_joined([_read_file(file) for file in files]), files, path)
     return all_texts(found) if as_text else canonical(found)
 
 
@@ -83,13 +87,29 @@ def _read_file(path: Path) -> pa.Table:
     return table.drop_columns(index) if index else table
 
 
-def _joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put tables with the same columns one below the other."""
+def _with_folders(joined: tuple[pa.Table, Sequence[int]], files: Sequence[Path], folder: Path) -> pa.Table:
+    """Add the columns that the folders of files name."""
+    table, sizes = joined
+    added = partitions(files, folder)
+    refuse_columns_of_folders(table.column_names, list(added))
+    at = pa.array(np.repeat(np.arange(len(files)), sizes))
+    for name, cells in added.items():
+        table = table.append_column(name, cells.take(at))
+    return table
+
+
+def _joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, Sequence[int]]:
+    """Put tables with the same columns one below the other, and return how many rows each has.
+
+    Categories are texts like others: some files of a folder may code them, and others not.
+    """
+    sizes = [table.num_rows for table in tables]
+    tables = tables if len(tables) == 1 else [undecorated(table) for table in tables]
     names = tables[0].column_names
     strange = sum(table.column_names != names for table in tables)
     try:
         if not strange:
-            return pa.concat_tables(tables, promote_options="permissive")
+            return pa.concat_tables(tables, promote_options="permissive"), sizes
     except pa.ArrowException:
         strange = len(tables) - 1
     raise ReadError(f"{strange} of {len(tables)} Parquet files have other columns than the first; name a pattern.")
