@@ -145,7 +145,7 @@ SHOWN = pa.table({"age": ["[20, 21]"] * 2 + ["[30, 31]"] * 2, "job": ["clerk"] *
         ([0, 1, 2, 3, 3], "The correspondence has 5 rows but the published table 4; give the one"),
         ([0, 1, 2, 2], "must name a different original row for every published row."),
         ([0, 1, 2, 4], "must name a different original row for every published row."),
-        ([0, 1, 2, -1], "must name a different original row for every published row."),
+        ([0, 1, 2, -2], "must name a different original row for every published row."),
     ],
 )
 def test_a_correspondence_of_other_tables_is_refused(correspondence, sentence):
