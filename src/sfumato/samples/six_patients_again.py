@@ -53,7 +53,7 @@ class SeriesExample:
     @property
     def schema(self) -> Schema:
         """The roles of the columns."""
-        return Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"], insensitive=["ward"])
+        return Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
 
     @property
     def before(self) -> Pairs:

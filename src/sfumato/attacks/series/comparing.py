@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from sfumato.attacks.beliefs import Floats, Ints
-from sfumato.attacks.series.candidates import NOBODY, single_groups
+from sfumato.attacks.series.deciding import NOBODY, sole_values
 from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease
+from sfumato.models.worlds.differencing import difference
+from sfumato.models.worlds.system import System, value_bits
 from sfumato.validation import is_number, require
 
 ROUNDING = 1e-9
-MOST_RESTS = 30  # the work grows with their square
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,75 +34,13 @@ class Difference(SeriesAttack):
 
     def claims(self, one: SeriesOfOne) -> Claims:
         """Claim what single-valued rests show."""
-        value = np.full(one.history.persons, NOBODY, dtype=np.int64)
-        inside = np.zeros(one.history.persons, dtype=np.bool_)
-        for rest in rests(one.releases):
-            here = np.flatnonzero(rest.members >= 0)
-            inside[here] = True
-            only = single_groups(rest)[rest.members[here]]
-            value[here] = np.where(value[here] == NOBODY, only, value[here])
+        whole = System.of(one.history)
+        left = difference(whole)
+        rest = (left.histogram.sizes > 0) & (left.histogram.sizes < whole.histogram.sizes)
+        only = np.where(rest, sole_values(value_bits(left.histogram)), NOBODY)
+        inside = np.append(rest, False)[left.slots].any(axis=0)[left.unit]
+        value = np.append(only, NOBODY)[left.slots].max(axis=0)[left.unit]
         return Claims(value, {"in_a_rest": float(inside[one.published].mean())})
-
-
-def rests(releases: Sequence[GroupedRelease]) -> Iterator[GroupedRelease]:
-    """Yield what is left of groups without those of another release that they contain, and some rests of these."""
-    layers, seen, at = list(releases), {_mark(each) for each in releases}, 0
-    while at < len(layers):
-        for other in layers[:at]:
-            for small, large in ((other, layers[at]), (layers[at], other)):
-                rest = _rest(small, large)
-                if rest is not None and (mark := _mark(rest)) not in seen and len(layers) < len(releases) + MOST_RESTS:
-                    seen.add(mark)
-                    layers.append(rest)
-                    yield rest
-        at += 1
-
-
-def _rest(small: GroupedRelease, large: GroupedRelease) -> GroupedRelease | None:
-    """Take the groups of one release out of those of another that contain all their members; None if none is left."""
-    inside = np.flatnonzero(small.members >= 0)
-    mine, theirs = small.members[inside], large.members[inside]
-    groups, others = len(small.histogram.offsets) - 1, len(large.histogram.offsets) - 1
-    low, high = np.full(groups, others, dtype=np.int64), np.full(groups, NOBODY, dtype=np.int64)
-    np.minimum.at(low, mine, theirs)
-    np.maximum.at(high, mine, theirs)
-    contained = (low == high) & (high >= 0) & (small.counterfeits == 0)
-    contained &= np.append(large.counterfeits, 1)[high] == 0
-    if not contained.any():
-        return None
-    taken = np.flatnonzero(contained)
-    host = high[taken]
-    entries = np.isin(small.histogram.rows, taken)
-    minus, plus = small.histogram, large.histogram
-    kept = np.isin(plus.rows, host)
-    left = Histogram.of_entries(
-        np.concatenate([plus.rows[kept], high[minus.rows[entries]]]),
-        np.concatenate([plus.codes[kept], minus.codes[entries]]),
-        np.concatenate([plus.counts[kept], -minus.counts[entries]]),
-        groups=others,
-        width=plus.width,
-    )
-    positive = left.counts > 0
-    left = Histogram.of_entries(
-        left.rows[positive], left.codes[positive], left.counts[positive], groups=others, width=plus.width
-    )
-    members = np.where(np.isin(large.members, host), large.members, NOBODY)
-    members[inside[contained[mine]]] = NOBODY
-    number = np.full(others + 1, NOBODY, dtype=np.int64)
-    remaining = np.unique(members[members >= 0])
-    if not len(remaining):
-        return None
-    number[remaining] = np.arange(len(remaining))
-    return GroupedRelease(number[members], left.take(remaining), np.zeros(len(remaining), dtype=np.int64))
-
-
-def _mark(release: GroupedRelease) -> bytes:
-    """Return what tells layers apart: who is with whom, whatever groups are called."""
-    inside = np.flatnonzero(release.members >= 0)
-    mark = np.full(len(release.members), NOBODY, dtype=np.int64)
-    _, first, place = np.unique(release.members[inside], return_index=True, return_inverse=True)
-    mark[inside] = inside[first][place.ravel()]
-    return mark.tobytes()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attacks.beliefs import Flags, Ints
-from sfumato.attacks.series.candidates import NOBODY, Candidates, shown_pairs, single_groups
+from sfumato.attacks.series.deciding import NOBODY, decided_beside, decided_values, sole_values
 from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne
 from sfumato.core.history import GroupedRelease
+from sfumato.models.worlds.system import how_many, value_bits
 
 TWO = 2
 
@@ -32,12 +33,11 @@ class Intersection(SeriesAttack):
 
     def claims(self, one: SeriesOfOne) -> Claims:
         """Claim what is decided."""
-        releases = one.releases
-        alone = Candidates.by_intersection(releases, one.history.persons)
-        left = alone.propagated(releases) if self.propagate else alone
-        last = releases[-1].members >= 0
+        alone = decided_values(one.releases, propagate=False)
+        left = decided_values(one.releases) if self.propagate else alone
+        last = one.releases[-1].members >= 0
         details = {"last_by_intersection": _share(alone, last), "last_decided": _share(left, last)}
-        return Claims(left.decided, details)
+        return Claims(left, details)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +57,16 @@ class CriticalAbsence(SeriesAttack):
         releases, persons = one.releases, one.history.persons
         value = np.full(persons, NOBODY, dtype=np.int64)
         lost = np.zeros(persons, dtype=np.bool_)
+        anywhere = [np.bitwise_or.reduce(value_bits(each.histogram), axis=0) for each in releases]
         for each in releases:
-            person, shown = shown_pairs(each, np.flatnonzero(each.members >= 0))
-            kept = _shown_in_all(releases, person, shown)
-            fewer = np.isin(np.arange(persons), person[~kept])
-            left = Candidates(persons, each.histogram.width, person[kept], shown[kept]).decided
-            value = np.where((value == NOBODY) & fewer, left, value)
-            lost |= fewer
+            here = np.flatnonzero(each.members >= 0)
+            shown = value_bits(each.histogram)[each.members[here]]
+            left = shown.copy()
+            for other, bits in zip(releases, anywhere, strict=True):
+                left[other.members[here] >= 0] &= bits
+            fewer = how_many(left) < how_many(shown)
+            value[here] = np.where((value[here] == NOBODY) & fewer, sole_values(left), value[here])
+            lost[here] |= fewer
         return Claims(value, {"lost_a_value": float(lost[one.published].mean())})
 
 
@@ -83,17 +86,14 @@ class Unflagging(SeriesAttack):
         shown, value = shown_cells(one.releases, one.history.persons)
         found = np.full(one.history.persons, NOBODY, dtype=np.int64)
         for each in one.releases:
-            inside = np.flatnonzero(each.members >= 0)
-            left = Candidates(one.history.persons, each.histogram.width, *shown_pairs(each, inside))
-            here = np.flatnonzero(shown & (each.members >= 0))
-            left = left.told(here, value[here]).propagated([each])
-            found = np.where((found == NOBODY) & ~shown, left.decided, found)
+            decided = decided_beside(each, np.flatnonzero(shown), value[shown])
+            found = np.where((found == NOBODY) & ~shown, decided, found)
         return Claims(found, {"shown": float(shown[one.published].mean())})
 
     def refuses(self, one: SeriesOfOne) -> str | None:
         """Require cells that are hidden in one release and shown in another."""
         shown, _ = shown_cells(one.releases, one.history.persons)
-        hidden = np.any([_in_larger_group(each) for each in one.releases], axis=0)
+        hidden = np.any([_group_sizes(each) >= TWO for each in one.releases], axis=0)
         few = super().refuses(one)
         return few or (None if (shown & hidden).any() else "no cell is hidden in one release and shown in another.")
 
@@ -102,28 +102,17 @@ def shown_cells(releases: Sequence[GroupedRelease], persons: int) -> tuple[Flags
     """Return who is alone in a group without counterfeits in some release, and her value there."""
     shown, value = np.zeros(persons, dtype=np.bool_), np.full(persons, NOBODY, dtype=np.int64)
     for each in releases:
-        only = np.where(each.histogram.sizes == 1, single_groups(each), NOBODY)
-        here = np.flatnonzero(each.members >= 0)
-        here = here[only[each.members[here]] >= 0]
+        here = np.flatnonzero((each.members >= 0) & (_group_sizes(each) == 1))
         shown[here] = True
-        value[here] = only[each.members[here]]
+        value[here] = each.histogram.codes[each.histogram.offsets[each.members[here]]]
     return shown, value
 
 
-def _in_larger_group(release: GroupedRelease) -> Flags:
+def _group_sizes(release: GroupedRelease) -> Ints:
+    """Return how many rows everybody's group has; 0 for who is in none."""
     sizes = np.append(release.histogram.sizes, 0)  # who is in no group is in the last one
-    return np.asarray(sizes[release.members] >= TWO)
+    return sizes[release.members]
 
 
-def _shown_in_all(releases: Sequence[GroupedRelease], person: Ints, value: Ints) -> Flags:
-    """Say for pairs of person and value whether every release with the person shows the value somewhere."""
-    kept = np.ones(len(person), dtype=np.bool_)
-    for each in releases:
-        histogram = each.histogram
-        anywhere = np.bincount(histogram.codes, minlength=histogram.width) > 0
-        kept &= (each.members[person] < 0) | anywhere[value]
-    return kept
-
-
-def _share(left: Candidates, persons: Flags) -> float:
-    return float((left.decided[persons] >= 0).mean()) if persons.any() else 0.0
+def _share(decided: Ints, persons: Flags) -> float:
+    return float((decided[persons] >= 0).mean()) if persons.any() else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.beliefs import Ints
-from sfumato.attacks.series.candidates import NOBODY, Candidates, shown_pairs
+from sfumato.attacks.series.deciding import NOBODY, decided_beside
 from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne, ShownRows
 from sfumato.core.history import GroupedRelease
 
@@ -45,9 +45,7 @@ class RowLinking(SeriesAttack):
         found = np.flatnonzero(told >= 0)
         claimed = told.copy()
         for each in one.releases:
-            here = found[each.members[found] >= 0]
-            left = Candidates(persons, each.histogram.width, *shown_pairs(each, np.flatnonzero(each.members >= 0)))
-            decided = left.told(here, told[here]).propagated([each]).decided
+            decided = decided_beside(each, found, told[found])
             claimed = np.where(claimed == NOBODY, decided, claimed)
         return Claims(claimed, {"rows_found": float((told[one.published] >= 0).mean())})
 

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
 from sfumato.core.persons import numbered, person_keys
-from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, bucket_numbers
+from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed_attributes
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.audit.truth import row_numbers
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.series.placing import PlacedRows, place
 from sfumato.schema.missing import Missing
@@ -82,27 +83,33 @@ class Version:
 def linked_groups(version: Version, attribute: str) -> int:
     """Count the groups in which rows can be recognized by a cell that stands beside the value of an attribute.
 
-    A value in a bucket of its own stands beside nothing: it may be any row's of the bucket. Otherwise insensitive and
-    other sensitive cells of its row, unless they are in buckets of their own, go with it; where they are not the same
-    for the whole group, they may recognize a row in another release, and so the person.
+    Where such cells are not the same for the whole group, they may recognize a row in another release, and so the
+    person.
     """
-    shown, schema = version.evidence.published, version.evidence.schema
-    own = bucket_column(shown.column_names, attribute)
-    if own == BUCKET_PREFIX + attribute:
-        return 0
-    group = version.groups_of(attribute)
+    shown, group = version.evidence.published, version.groups_of(attribute)
     odd = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
-    for name in (*schema.sensitive, *schema.insensitive):
-        if name == attribute or name not in shown.column_names:
-            continue
-        if bucket_column(shown.column_names, name) != own:
-            continue
-        cells = _coded_alike([texts(shown[name])])[0][0]
+    for name in beside(shown, version.evidence.schema, attribute):
+        cells = coded_together([texts(shown[name])])[0][0]
         low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1)
         np.minimum.at(low, group, cells)
         np.maximum.at(high, group, cells)
         odd |= low < high
     return int(odd.sum())
+
+
+def beside(shown: pa.Table, schema: Schema, attribute: str) -> list[str]:
+    """Return the columns whose cells stand beside the value of an attribute.
+
+    A value in a bucket of its own stands beside nothing: it may be any row's of the bucket. In a bucket of several
+    attributes the others go with it; elsewhere insensitive and other sensitive cells of its row, unless they are in
+    buckets of their own.
+    """
+    columns = shown.column_names
+    bucket = bucket_column(columns, attribute)
+    if bucket is not None:
+        return [name for name in bucketed_attributes(bucket, columns) if name != attribute]
+    others = (*schema.sensitive, *schema.insensitive)
+    return [name for name in others if name != attribute and name in columns and bucket_column(columns, name) is None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,18 +168,23 @@ class Versions:
         if self.schema.missing is Missing.MATCHES_ALL:
             raise InvalidParameterError('A series is judged with missing="own-value" only; choose that policy.')
         persons, everybody = self.persons
-        shown = [_cells(each.evidence.published, attribute, each.name) for each in self.versions]
-        own = [_cells(each.source, attribute, each.name) for each in self.versions]
-        codes, values = _coded_alike([*shown, *own])
+        shown, own, values = self.coded(attribute)
         width, transient = len(values) + 1, attribute in self.schema.transient
         releases, truth = [], np.full((len(shown), everybody), -1)
         for number, version in enumerate(self.versions):
-            truth[number, persons[number]] = codes[len(shown) + number]
-            releases.append(self._release(version, attribute, codes[number], persons[number], width))
+            truth[number, persons[number]] = own[number]
+            releases.append(self._release(version, attribute, shown[number], persons[number], width))
         history = History(attribute, everybody, tuple(releases), truth, transient=transient, values=values)
         if not transient:
             _refuse_changed(history)
         return history
+
+    def coded(self, attribute: str) -> tuple[list[Ints], list[Ints], tuple[str, ...]]:
+        """Return the codes of the published and of the original cells of every version, and the texts of the codes."""
+        shown = [_cells(each.evidence.published, attribute, each.name) for each in self.versions]
+        own = [_cells(each.source, attribute, each.name) for each in self.versions]
+        codes, values = coded_together([*shown, *own])
+        return codes[: len(shown)], codes[len(shown) :], values
 
     def _release(self, version: Version, attribute: str, codes: Ints, persons: Ints, width: int) -> GroupedRelease:
         group, rows = version.groups_of(attribute), version.placed.rows
@@ -209,7 +221,7 @@ def _of_pair(pair: object, number: int, schema: Schema | None) -> Evidence:
     shown, original = (to_arrow(each)[0] for each in pair[:PAIR])
     rows = None
     if len(pair) == TRIPLE:
-        rows = np.asarray(pair[PAIR], dtype=np.int64)
+        rows = row_numbers(pair[PAIR])
         known = rows[rows >= 0]
         if len(rows) != shown.num_rows or (known >= original.num_rows).any() or len(np.unique(known)) < len(known):
             raise SchemaError(
@@ -238,7 +250,7 @@ def _refuse_changed(history: History) -> None:
         )
 
 
-def _coded_alike(columns: Sequence[pa.Array]) -> tuple[list[Ints], tuple[str, ...]]:
+def coded_together(columns: Sequence[pa.Array]) -> tuple[list[Ints], tuple[str, ...]]:
     """Code the canonical texts of several columns alike; a missing cell is the last value, as everywhere."""
     together = pa.chunked_array(list(columns), pa.string())
     values = pc.drop_null(together.unique()).sort()

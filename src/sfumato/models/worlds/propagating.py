@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Counts
@@ -12,6 +13,7 @@ from sfumato.models.worlds.system import BLOCK, Masks, NoWorldError, System, val
 
 COMPILED_PAIRS = 20_000  # pairs of a group and a unit, below which plain Python is as fast as loading compiled code
 WORTH_WAITING = 100_000
+Bools = npt.NDArray[np.bool_]
 
 
 def intersection(system: System, masks: Masks | None = None) -> Masks:
@@ -33,6 +35,14 @@ def propagation(system: System, masks: Masks) -> Masks:
     or it joins two nodes of one strongly connected component of the residual graph. What remains is the same in
     whatever order groups are looked at, so loops in plain Python and compiled ones agree.
     """
+    found, conflicts = propagated(system, masks)
+    if conflicts.any():
+        raise NoWorldError(int(conflicts.sum()))
+    return found
+
+
+def propagated(system: System, masks: Masks) -> tuple[Masks, Bools]:
+    """Do what `propagation` does; tell groups in which no values fit, which exclude nothing, instead of refusing."""
     group, unit = system.pairs
     starts = np.searchsorted(group, np.arange(system.groups + 1))
     by_unit = np.argsort(unit, kind="stable")
@@ -46,9 +56,7 @@ def propagation(system: System, masks: Masks) -> Masks:
         propagate(groups, units, cells, found, conflicts)
     else:
         _propagate(groups, units, cells, found, conflicts)
-    if conflicts.any():
-        raise NoWorldError(int(conflicts.sum()))
-    return found
+    return found, conflicts
 
 
 def _propagate(
@@ -56,7 +64,7 @@ def _propagate(
     units: tuple[Counts, Counts, Counts],
     cells: tuple[Counts, Counts, Counts],
     masks: Masks,
-    conflicts: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    conflicts: Bools,
 ) -> None:
     """Do in plain Python what the compiled loop does; masks are whole numbers here."""
     starts, members = (each.tolist() for each in groups)
