@@ -79,3 +79,4 @@ def test_impossible_shares_are_refused_at_once(wrong):
 
 def test_the_schema_names_all_columns(frames):
     assert set(SERIES_SCHEMA.attributes) == {"patient", *frames[0].columns}
+    assert SERIES_SCHEMA.transient == ("illness",)

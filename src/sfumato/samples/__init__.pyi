@@ -1,5 +1,6 @@
 from .census import Cardinalities as Cardinalities
 from .census import generate_census as generate_census
+from .changing_population import SERIES_SCHEMA as SERIES_SCHEMA
 from .changing_population import generate_series as generate_series
 from .population import generate as generate
 from .six_patients import AttackExample as AttackExample

@@ -47,8 +47,9 @@ SERIES_SCHEMA: Final = Schema(
     sensitive=["condition", "illness"],
     insensitive=["first_visit", "height_cm"],
     hierarchies={"zip": Prefixes(), "nationality": Taxonomy(COUNTRIES)},
+    transient=["illness"],
 )
-"""The roles of the columns of `generate_series`."""
+"""The roles of the columns of `generate_series`; a condition stays, an illness passes."""
 
 QUARTERS: Final = 4
 OLDEST: Final = 100

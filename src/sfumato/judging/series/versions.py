@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
 from sfumato.core.persons import numbered, person_keys
+from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed_attributes
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
@@ -188,7 +189,7 @@ class Versions:
 
     def _release(self, version: Version, attribute: str, codes: Ints, persons: Ints, width: int) -> GroupedRelease:
         group, rows = version.groups_of(attribute), version.placed.rows
-        kept = self._hidden_cells(version, attribute, group)
+        kept = self._told_cells(version, attribute)
         groups = int(group.max(initial=-1)) + 1
         members = np.full(self.persons[1], -1)
         mine = kept & (rows >= 0)
@@ -198,12 +199,16 @@ class Versions:
         nobody = np.bincount(group[kept & (rows < 0)], minlength=groups)
         return GroupedRelease(members, histogram, nobody)
 
-    def _hidden_cells(self, version: Version, attribute: str, group: Ints) -> npt.NDArray[np.bool_]:
-        """Leave out cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser."""
+    def _told_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
+        """Say which cells are in groups: suppressed ones are in none.
+
+        Neither are cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser.
+        """
+        shown = version.evidence.published
         if attribute in self.schema.sensitive:
-            return np.ones(len(group), dtype=np.bool_)
-        buckets = bucket_numbers(version.evidence.published, attribute)
-        return np.zeros(len(group), dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
+            return np.asarray(pc.fill_null(pc.not_equal(texts(shown[attribute]), SUPPRESSED_TEXT), fill_value=True))
+        buckets = bucket_numbers(shown, attribute)
+        return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
 
 
 def _by(evidence: Evidence, schema: Schema) -> Evidence:
