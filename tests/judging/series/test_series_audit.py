@@ -110,6 +110,12 @@ def test_suppressed_persons_are_in_no_group():
     assert exposed.possible(2) == []
 
 
+def test_a_suppressed_value_is_in_no_group():
+    shown = FIRST.drop(columns="id").assign(age="[20, 23]", disease=["*", "y", "y", "x"])
+    exposed = sf.exposure_series([(shown, FIRST, [0, 1, 2, 3]), SAFE[0]], SCHEMA)
+    assert exposed.candidates.tolist() == [1, 1, 2, 2]
+
+
 def test_persons_who_fit_several_groups_are_placed_in_none_and_nothing_is_shown():
     twins = FIRST.assign(age=20)
     published = pd.DataFrame({"age": [20] * 4, "disease": ["x", "y", "x", "y"], "_bucket_disease": [0, 0, 1, 1]})

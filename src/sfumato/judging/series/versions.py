@@ -200,15 +200,16 @@ class Versions:
         return GroupedRelease(members, histogram, nobody)
 
     def _told_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
-        """Say which cells are in groups: suppressed ones are in none.
+        """Say which cells are in groups; a suppressed one that stands with its row is in none.
 
         Neither are cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser.
         """
         shown = version.evidence.published
-        if attribute in self.schema.sensitive:
-            return np.asarray(pc.fill_null(pc.not_equal(texts(shown[attribute]), SUPPRESSED_TEXT), fill_value=True))
         buckets = bucket_numbers(shown, attribute)
-        return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
+        if attribute not in self.schema.sensitive:
+            return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
+        stars = np.asarray(pc.fill_null(pc.equal(texts(shown[attribute]), SUPPRESSED_TEXT), fill_value=False))
+        return ~stars if buckets is None else ~stars | (buckets >= 0)
 
 
 def _by(evidence: Evidence, schema: Schema) -> Evidence:
