@@ -38,7 +38,7 @@ class Difference(SeriesAttack):
         left = difference(whole)
         rest = (left.histogram.sizes > 0) & (left.histogram.sizes < whole.histogram.sizes)
         only = np.where(rest, sole_values(value_bits(left.histogram)), NOBODY)
-        inside = np.append(rest, False)[left.slots].any(axis=0)[left.unit]
+        inside = np.asarray(np.append(rest, False)[left.slots].any(axis=0))[left.unit]
         value = np.append(only, NOBODY)[left.slots].max(axis=0)[left.unit]
         return Claims(value, {"in_a_rest": float(inside[one.published].mean())})
 
