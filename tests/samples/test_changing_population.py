@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.samples.changing_population import ILLNESSES, SERIES_SCHEMA, generate_series, value_shares
+from sfumato.samples.changing_population import ILLNESSES, generate_series, series_schema, value_shares
 
 KIND = {name: kind for kind, names in ILLNESSES.items() for name in names}
 
@@ -78,5 +78,5 @@ def test_impossible_shares_are_refused_at_once(wrong):
 
 
 def test_the_schema_names_all_columns(frames):
-    assert set(SERIES_SCHEMA.attributes) == {"patient", *frames[0].columns}
-    assert SERIES_SCHEMA.transient == ("illness",)
+    assert set(series_schema().attributes) == {"patient", *frames[0].columns}
+    assert series_schema().transient == ("illness",)

@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.catalogue import MODELS
+from sfumato.models.series_model import SeriesModel
 from sfumato.samples.population import DISEASES
 from sfumato.samples.six_patients import EXACT, attack_example_of, attack_examples
 from sfumato.words import LANGUAGES, words_in
@@ -50,8 +51,9 @@ def test_every_model_breaks_before_and_holds_after(example):
     assert [holds(example, example.before, model) for model in example.kept] == [True] * len(example.kept)
 
 
-def test_every_model_has_an_example():
-    assert {name for name in MODELS.built_in if attack_example_of(name) is None} == set()
+def test_every_model_of_one_release_has_an_example():
+    without = {name for name in MODELS.built_in if attack_example_of(name) is None}
+    assert without == {name for name in MODELS.built_in if issubclass(MODELS[name], SeriesModel)}
     assert attack_example_of("of-another-package") is None
 
 

@@ -61,6 +61,15 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
+def series_schema() -> Schema:
+    """Return the roles of the columns of `generate_series`; a condition stays, an illness passes.
+
+    >>> series_schema().transient
+    ('illness',)
+    """
+    return SERIES_SCHEMA
+
+
 def generate_series(
     persons: int = 1000,
     versions: int = 4,
@@ -77,7 +86,7 @@ def generate_series(
     """Make up versions of one table of patients, a quarter of a year apart, one after the other.
 
     The columns are `patient` (a number that identifies), `age`, `sex`, `zip`, `nationality`, `first_visit`,
-    `height_cm`, `condition` (permanent) and `illness` (transient); `SERIES_SCHEMA` has their roles.
+    `height_cm`, `condition` (permanent) and `illness` (transient); `series_schema()` has their roles.
 
     Parameters
     ----------
@@ -111,7 +120,7 @@ def value_shares(values: int, largest: float) -> Floats:
     """Return shares that fall off as a power of their rank, beginning with the largest.
 
     >>> value_shares(4, 0.4).round(3).tolist()
-    [0.4, 0.244, 0.192, 0.163]
+    [0.4, 0.251, 0.191, 0.158]
     """
     possible = is_number(largest) and 1 / values - 1e-12 <= largest <= 1 and (values > 1 or largest == 1)
     if not possible:
