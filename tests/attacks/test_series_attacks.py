@@ -12,6 +12,7 @@ import sfumato as sf
 from series_worlds import LETTERS, random_series, released, series_of, setting_of, worlds
 from sfumato.attacks.attacking_series import SERIES_ATTACKS, attack_series
 from sfumato.attacks.series.comparing import Difference, ForwardComparison, must_be_old
+from sfumato.attacks.series.deciding import decided_beside
 from sfumato.attacks.series.equating import ValueEquivalence, equals
 from sfumato.attacks.series.intersecting import CriticalAbsence, Intersection, Unflagging
 from sfumato.attacks.series.row_linking import RowLinking
@@ -72,6 +73,21 @@ def test_a_ward_beside_the_value_recognizes_rows_and_decides_their_neighbors():
     assert said(RowLinking(), SeriesOfOne(one.history, one.truth, rows)) == "xyyx"
     torn = (rows[0], ShownRows(rows[1].group, rows[1].value, np.array([1, 2, 3, 7])))
     assert said(RowLinking(), SeriesOfOne(one.history, one.truth, torn)) == "...."
+
+
+def test_rows_are_nobodys_who_is_in_one_release_only():
+    one = series_of("ab:xy", "cd:xy")
+    x, y = LETTERS.index("x"), LETTERS.index("y")
+    rows = tuple(ShownRows(np.array([0, 0]), np.array([x, y]), np.array([7, 1])) for _ in range(2))
+    assert said(RowLinking(), SeriesOfOne(one.history, one.truth, rows)) == "...."
+
+
+def test_what_was_taken_for_known_and_contradicts_a_group_decides_nothing_more():
+    (release,) = series_of("abc:xyy").releases
+    x, y = LETTERS.index("x"), LETTERS.index("y")
+    assert decided_beside(release, np.array([0]), np.array([x])).tolist() == [x, y, y]
+    assert decided_beside(release, np.array([0, 1]), np.array([x, x])).tolist() == [x, x, -1]
+    assert decided_beside(release, np.array([0]), np.array([LETTERS.index("u")])).tolist() == [-1, -1, -1]
 
 
 def test_what_attacks_rule_out_is_in_no_world_and_who_is_equal_is_so_in_all():
