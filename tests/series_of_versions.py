@@ -88,3 +88,10 @@ def is_m_invariant(release: sf.Release, m: int) -> bool:
     """Return whether every bucket shows at least m values, each equally often."""
     counts = [Counter(values) for values in groups_of(release).values()]
     return all(len(each) >= m and len(set(each.values())) == 1 for each in counts)
+
+
+def stated_by(release: sf.Release) -> dict[str, dict[str, int]]:
+    """Return how many rows of every bucket belong to nobody, as the promise of a release states it."""
+    numbers = release.published[f"_bucket_{D}"].to_pylist()
+    nobody = [number for number, row in zip(numbers, release.correspondence, strict=True) if row < 0]
+    return {f"_bucket_{D}": {str(number): nobody.count(number) for number in nobody}}

@@ -129,9 +129,11 @@ def _run(chosen: Sequence[Attack], setting: AttackSetting, tell: Progress = sile
 
 
 def _refuse_perturbed(setting: AttackSetting) -> None:
-    """Refuse a table that is no generalization of its persons: who is covered would be nobody, or a stranger."""
-    matched = float((setting.candidates.records > 0).mean())
-    share = min(matched, setting.covered) if setting.linked else matched
+    """Refuse a table that is no generalization of its persons: who is covered would be nobody, or a stranger.
+
+    Where it is known whose the records are, only who has one counts: most may be suppressed, or wait.
+    """
+    share = setting.covered if setting.linked else float((setting.candidates.records > 0).mean())
     if share < MOSTLY:
         raise SchemaError(
             f"Only {share:.0%} of the targets are covered by published records of theirs, so the table is no "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.audit_series import InSeries, audit_in_series
+from sfumato.cli.counterfeits import stated_counterfeits
 from sfumato.cli.options import EngineOptions, Json, Reading, RecipeOptions, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
@@ -131,6 +132,14 @@ class Taken:
             "names an algorithm that publishes centers.",
         ),
     ] = False
+    counterfeits: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="How many rows belong to nobody; implied by promise.json beside the table.",
+        ),
+    ] = None
 
     def masked(self, promise: Promise) -> tuple[str, ...]:
         """Name the columns that were masked."""
@@ -189,7 +198,7 @@ def _refuse_beside_series(comparing: Comparing, taken: Taken, *, exposure: bool)
         f"--{each.name.replace('_', '-')}"
         for group in (comparing, taken)
         for each in fields(group)
-        if getattr(group, each.name)
+        if getattr(group, each.name) not in (None, False, [])
     ]
     given += ["--exposure"] if exposure else []
     if given:
@@ -216,6 +225,7 @@ def _audit_files(
             "--correspondence": comparing.correspondence,
             "--centers": taken.centers,
             "--perturbed": taken.perturbed or None,
+            "--counterfeits": taken.counterfeits,
             "--exposure": exposure,
         }
     )
@@ -247,6 +257,7 @@ def _audit_in_memory(
 ) -> None:
     """Audit a table that fits into memory."""
     from sfumato.judging.audit.audit import audit_evidence, without_starred
+    from sfumato.judging.counterfeits import refuse_unstated
     from sfumato.judging.evidence import Evidence
     from sfumato.masking.masking import Masking
 
@@ -255,14 +266,15 @@ def _audit_in_memory(
     shown = reading.read(file, promise.conventions)
     centers = taken.centers or promise.publishes == "centers"
     with progress("Judging"):
-        masking = Masking(perturbed=taken.masked(promise))
-        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers, masking=masking)
+        masking, nobody = Masking(perturbed=taken.masked(promise)), stated_counterfeits(file, taken.counterfeits)
+        refuse_unstated(shown, rows, nobody)
+        evidence = Evidence(shown, schema, original, rows, centers, masking, stated=nobody)
         found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
         exposed = _exposed(without_starred(evidence) if taken.ignore_suppressed else evidence) if exposure else None
     _tell(found, exposed, json=json)
     if not found.holds:
         if not taken.ignore_suppressed:
-            _hint(found, Evidence(shown, schema), models, population)
+            _hint(found, Evidence(shown, schema, stated=nobody), models, population)
         raise typer.Exit(DOES_NOT_HOLD)
 
 

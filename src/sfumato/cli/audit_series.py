@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
 from sfumato.cli.options import Reading, RecipeOptions
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
@@ -97,6 +98,7 @@ def read_version(
     release: Path, source: str, promise: Promise, reading: Reading
 ) -> tuple[pa.Table, pa.Table] | tuple[pa.Table, pa.Table, npt.NDArray[np.int64]]:
     """Read a release, its original and, where it was written with the release, who is who."""
+    from sfumato.judging.counterfeits import refuse_unstated
     from sfumato.table.read import read
 
     shown = reading.read(str(_table(release)), promise.conventions)
@@ -104,7 +106,10 @@ def read_version(
     rows = _folder(release) / INTERNAL / "correspondence.parquet"
     if not rows.exists():
         return shown, original
-    return shown, original, read(rows).column(0).to_numpy()
+    known = read(rows).column(0).to_numpy()
+    if (_table(release).parent / PROMISE).is_file():
+        refuse_unstated(shown, known, stated_counterfeits(str(_table(release)), None))
+    return shown, original, known
 
 
 def _folder(release: Path) -> Path:

@@ -18,7 +18,8 @@ Ints = npt.NDArray[np.int64]
 def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the table") -> pa.Array:
     """Return a text for every row that tells persons apart: all identifiers, each with its length before it.
 
-    Numbers are written as everywhere in the house, so 7, "7" and 7.0 are one person, and texts in Unicode's form NFC.
+    Numbers are written as everywhere in the house, so 7, "7" and 7.0 are one person, and texts in Unicode's form NFC
+    without spaces around them, so that a space does not make a person a newcomer.
     A row without an identifier and a person with two rows are refused.
 
     >>> person_keys(pa.table({"id": [7.0, 8.0]}), ["id"]).to_pylist()
@@ -31,7 +32,7 @@ def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the 
             raise SchemaError(f"In {version} the identifier {name!r} is missing; every version needs the same columns.")
     parts = []
     for name in identifier:
-        written = pc.utf8_normalize(texts(table[name]), form="NFC")
+        written = pc.utf8_trim_whitespace(pc.utf8_normalize(texts(table[name]), form="NFC"))
         lost = int(written.null_count) + int(pc.sum(pc.equal(written, "")).as_py() or 0)
         if lost:
             raise SchemaError(

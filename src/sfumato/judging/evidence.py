@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import Grouped
 from sfumato.core.groups import Groups
 from sfumato.core.published.bucket_contents import BucketContents
-from sfumato.core.published.counting import count_groups
+from sfumato.core.published.counting import count_groups, count_persons
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.counterfeits import Stated, stated_persons, total_stated
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
@@ -46,7 +46,7 @@ class Evidence:
     of sensitive attributes that these records are in, and the buckets of quasi-identifiers are there with all records.
 
     Rows whose correspondence is -1 are counterfeits, which belong to nobody; where there is no correspondence, `stated`
-    says how many there are.
+    says how many there are, or how many in every bucket.
     """
 
     published: pa.Table
@@ -59,7 +59,7 @@ class Evidence:
     original_weights: Rows | None = None
     totals: Totals | None = None
     contents: Mapping[str, BucketContents] | None = None
-    stated: int = 0
+    stated: Stated = 0
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
@@ -111,26 +111,26 @@ class Evidence:
     def counterfeits(self) -> int:
         """The number of published rows that belong to nobody."""
         known = self.correspondence
-        return self.stated if known is None else int(np.count_nonzero(known < 0))
+        return total_stated(self.stated) if known is None else int(np.count_nonzero(known < 0))
+
+    @cached_property
+    def persons(self) -> Rows | None:
+        """The published rows that belong to somebody; None if all do. Of rows that look alike, any may be stated."""
+        if not self.counterfeits:
+            return None
+        if self.correspondence is not None:
+            return np.flatnonzero(self.correspondence >= 0)
+        return stated_persons(self.published, self.table, self.stated)
 
     @cached_property
     def genuine(self) -> Evidence:
-        """The same without counterfeits, for judges who look at persons; buckets still hold what they show.
-
-        Without a correspondence they are those with nothing but `*` in their quasi-identifiers, if there are as many as
-        stated; otherwise nobody can tell them, and they stay.
-        """
-        rows = self._persons
+        """The same without counterfeits, for judges who look at persons; buckets still hold what they show."""
+        rows = self.persons
         if rows is None:
             return self
         linked = None if self.correspondence is None else self.correspondence[rows]
         known = replace(self, published=self.published.take(pa.array(rows)), correspondence=linked, stated=0)
-        table = self.table.take(rows)
-        label = np.full(self.table.rows, len(table.grouped), dtype=np.int32)  # counterfeits are a group of their own
-        label[rows] = table.grouped.labels
-        apart = Grouped(label, np.arange(len(table.grouped) + 1), np.bincount(label))
-        groups = count_groups(replace(self.table, grouped=apart), self.published, self.schema)
-        seen = groups.take(np.arange(len(table.grouped)))
+        table, seen = count_persons(self.table, self.published, self.schema, rows)
         known.__dict__.update(coded=self.coded, table=table, published_groups=seen, genuine=known)
         return known
 
@@ -214,17 +214,6 @@ class Evidence:
         plain = replace(self, published=undecorated(self.published))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain
-
-    @property
-    def _persons(self) -> Rows | None:
-        """The published rows that belong to somebody; None if all do, or nobody can tell."""
-        if not self.counterfeits:
-            return None
-        if self.correspondence is not None:
-            return np.flatnonzero(self.correspondence >= 0)
-        stars = [column.starred() for column in self.table.columns]
-        rows = np.flatnonzero(~np.logical_and.reduce(stars)) if stars else np.arange(self.records)
-        return rows if len(rows) == self.records - self.stated else None
 
     @property
     def _published_names(self) -> set[str]:

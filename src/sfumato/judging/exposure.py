@@ -22,11 +22,11 @@ from sfumato.core.published.counting import expected_counts
 from sfumato.core.published.table import PublishedTable, bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
+from sfumato.judging.counterfeits import Stated, check_stated
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
 from sfumato.judging.sliced import sliced_chances
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_whole, require
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -129,7 +129,7 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: Frame, schema: Schema, *, original: Frame | None = None, counterfeits: int = 0) -> Exposure:
+def exposure(published: Frame, schema: Schema, *, original: Frame | None = None, counterfeits: Stated = 0) -> Exposure:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published
@@ -143,9 +143,10 @@ def exposure(published: Frame, schema: Schema, *, original: Frame | None = None,
     published : the published table (pandas, Polars or Arrow).
     schema : the roles, and hierarchies to read taxonomy labels.
     original : the original table, as the adversary knows its quasi-identifiers.
-    counterfeits : how many published rows belong to nobody, as the promise of the release says.
+    counterfeits : how many published rows belong to nobody, or how many in every bucket, as the promise of the release
+        says. In the result they are not a number.
     """
-    require(is_whole(counterfeits) and counterfeits >= 0, "exposure", "counterfeits", "a whole number", counterfeits)
+    check_stated(counterfeits, "exposure")
     shown, _ = to_arrow(published)
     known = None if original is None else to_arrow(original)[0]
     return exposure_of(Evidence(shown, schema, original=known, stated=counterfeits))
@@ -219,7 +220,8 @@ def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domai
 def own_groups(evidence: Evidence) -> Exposure:
     """Expose every published record to an adversary who knows its group: adversary 2."""
     evidence.refuse_counted("Exposure")
-    table, shown, schema, groups = evidence.table, evidence.published, evidence.schema, evidence.groups
+    table, shown, schema = evidence.genuine.table, evidence.genuine.published, evidence.schema
+    groups = evidence.genuine.groups
     if evidence.loose:
         groups = matching_groups(table, groups)
     group = table.grouped.labels
@@ -229,12 +231,21 @@ def own_groups(evidence: Evidence) -> Exposure:
             own = histogram.counts_of(group, groups.domains[name].encode(shown[name]))
         else:  # the cell shown may be another record's: take the likeliest value
             own = histogram.reduce(np.maximum, histogram.counts)[group]
-        values[name] = Exposed(name, (own + histogram.missing[group]) / histogram.sizes[group])
-    for name, cells in _flagged_columns(shown, schema, FlaggedCells()).items():
-        expected = _bucket_counts(table, cells)
-        likeliest = expected.reduce(np.maximum, expected.counts)[group] / np.maximum(expected.sizes[group], 1)
+        values[name] = Exposed(name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence))
+    for name, cells in _flagged_columns(evidence.published, schema, FlaggedCells()).items():
+        expected, label = _bucket_counts(evidence.table, cells), evidence.table.grouped.labels
+        likeliest = expected.reduce(np.maximum, expected.counts)[label] / np.maximum(expected.sizes[label], 1)
         values[name] = Exposed(name, np.where(cells[0] == NOT_PUBLISHED, np.nan, likeliest))
-    return Exposure(2, Exposed("identity", 1.0 / groups.sizes[group]), values)
+    return Exposure(2, Exposed("identity", _of_rows(1.0 / groups.sizes[group], evidence)), values)
+
+
+def _of_rows(found: Floats, evidence: Evidence) -> Floats:
+    """Return what was found of persons for every published row; a row of nobody has nothing to hide."""
+    if evidence.persons is None:
+        return found
+    rows = np.full(evidence.records, np.nan)
+    rows[evidence.persons] = found
+    return rows
 
 
 def _matching_groups(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidden]) -> Exposure:

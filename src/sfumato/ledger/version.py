@@ -62,7 +62,7 @@ class TableVersion:
         people = hashed_persons(table, columns["identifier"], key, len(permanent))
         numbers = memory.numbers(people.tokens)
         known = int((numbers != STRANGER).sum() + (memory.waited(people.tokens) > 0).sum())
-        if memory.releases and not known and not later_rows:
+        if memory.releases and len(people) and not known and not later_rows:
             raise SchemaError(
                 f"The ledger knows none of the {len(people):,} persons of this table: it is the ledger of another "
                 f"table, or {_listed(schema.identifier)} are written otherwise than before."

@@ -12,8 +12,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.applying import CellTexts, Drawn, Ranks, Shuffle, Words, column_ranks, order_rows
-from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded, WrittenLabels
+from sfumato.core.publication import (
+    NOT_PUBLISHED,
+    Center,
+    Counterfeits,
+    Exact,
+    MissingCell,
+    Publication,
+    Recoded,
+    WrittenLabels,
+)
 from sfumato.core.published.table import name_buckets
+from sfumato.exceptions import SchemaError
 from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import canonical
@@ -123,9 +133,9 @@ def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publi
     fakes = publication.counterfeits
     if fakes is None:
         return publication, table
-    values = fakes.values.take(pa.array(fakes.code))
+    values = _typed(fakes, table.schema.field(fakes.attribute).type)
     added = {
-        field.name: values.cast(field.type) if field.name == fakes.attribute else pa.nulls(len(fakes), field.type)
+        field.name: values if field.name == fakes.attribute else pa.nulls(len(fakes), field.type)
         for field in table.schema
     }
     others = np.full(len(fakes), NOT_PUBLISHED, dtype=np.int32)
@@ -136,6 +146,17 @@ def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publi
     group = np.concatenate([publication.group, fakes.group])
     grown = replace(publication, group=group, buckets=buckets, counterfeits=None)
     return grown, pa.concat_tables([table, pa.table(added, schema=table.schema)])
+
+
+def _typed(fakes: Counterfeits, kind: pa.DataType) -> pa.Array:
+    """Return the values of counterfeits in the type of their column; refuse a type that cannot hold those of before."""
+    try:
+        return fakes.values.take(pa.array(fakes.code)).cast(kind)
+    except pa.ArrowInvalid:
+        raise SchemaError(
+            f"Column {fakes.attribute!r} has another type than in earlier releases, which cannot hold the values that "
+            "these showed; give it the type that it had."
+        ) from None
 
 
 def _taken(

@@ -12,6 +12,7 @@ from sfumato.exceptions import BrokenPromiseError, SfumatoError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.reporting.handover import Handover
+from sfumato.reporting.public import counterfeit_facts
 from sfumato.table.formats.csv import without_apostrophes
 from sfumato.table.formats.dates import ISO
 from sfumato.table.read import load
@@ -37,7 +38,10 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     evidence = handover.evidence
     try:
         shown = read_back(path, excel_safe=excel_safe, conventions=handover.conventions)
-        written = Evidence(shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
+        nobody = counterfeit_facts(evidence).get("buckets", 0)
+        written = Evidence(
+            shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public(), stated=nobody
+        )
         audit = audit_evidence(written.told(handover.models, evidence), handover.models, compare=False)
     except SfumatoError as error:
         raise BrokenPromiseError(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, CodedTable, code_column
-from sfumato.coding.grouping import COMPILED_ROWS, group_columns
+from sfumato.coding.grouping import COMPILED_ROWS, Grouped, group_columns
 from sfumato.coding.histograms import Counts, mix_contents
 from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Groups, Histogram
@@ -63,6 +63,21 @@ def count_groups(
     if totals is not None:
         whole = dict(totals.counts)
     return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
+
+
+def count_persons(
+    table: PublishedTable, shown: pa.Table, schema: Schema, rows: npt.NDArray[np.int64]
+) -> tuple[PublishedTable, Groups]:
+    """Count the groups of some rows, those that belong to somebody; buckets hold what all rows show.
+
+    Returns these rows as a table of their own, too, whose groups are numbered alike.
+    """
+    persons = table.take(rows)
+    label = np.full(table.cases, len(persons.grouped), dtype=np.int32)  # all others are a group of their own
+    label[rows] = persons.grouped.labels
+    apart = Grouped(label, np.arange(len(persons.grouped) + 1), np.bincount(label, minlength=len(persons.grouped) + 1))
+    groups = count_groups(replace(table, grouped=apart), shown, schema)
+    return persons, groups.take(np.arange(len(persons.grouped)))
 
 
 def _buckets(shown: pa.Table, name: str, contents: BucketContents | None) -> npt.NDArray[np.int64] | None:

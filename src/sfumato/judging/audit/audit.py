@@ -182,8 +182,8 @@ def audit_evidence(
         levels=tuple(
             judge(model, *counts.of(model)) for model in standard_models(schema, judged.published.column_names)
         ),
-        records=judged.records,
-        sizes=judged.table.grouped.counts,
+        records=judged.records - judged.counterfeits,
+        sizes=judged.genuine.table.grouped.counts,
         set_aside=evidence.records - judged.records,
         truth=truth,
         counts=counts,
@@ -194,20 +194,28 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        counted, original = evidence.published_groups, evidence.coded
-        totals, contents = evidence.totals, evidence.contents
-        return Counts(evidence.table, shown, schema, whole=counted, totals=totals, original=original, contents=contents)
+        return Counts(
+            evidence.table,
+            shown,
+            schema,
+            whole=None if evidence.persons is not None else evidence.published_groups,
+            totals=evidence.totals,
+            original=evidence.coded,
+            contents=evidence.contents,
+            persons=evidence.persons,
+        )
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
-    if population.num_rows < evidence.records:
+    shown_persons = evidence.records - evidence.counterfeits
+    if population.num_rows < shown_persons:
         raise SchemaError(
-            f"The population has {population.num_rows:,} rows but the published table {evidence.records:,}; "
+            f"The population has {population.num_rows:,} rows but the published table {shown_persons:,}; "
             "give the population that its records come from."
         )
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
     table = PublishedTable.read(shown, schema, domains, weights=evidence.weights)
-    return Counts(table, shown, schema, coded, original=evidence.coded)
+    return Counts(table, shown, schema, coded, original=evidence.coded, persons=evidence.persons)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
@@ -280,12 +288,13 @@ def standard_models(schema: Schema, columns: Collection[str] = ()) -> list[Priva
 
 
 def without_starred(evidence: Evidence) -> Evidence:
-    """Leave out rows whose quasi-identifiers are all suppressed."""
+    """Leave out rows whose quasi-identifiers are all suppressed; what stands in buckets is published, and stays."""
     shown, columns = evidence.published, evidence.table.columns
     stars = np.full(shown.num_rows, bool(columns))
     for column in columns:
         stars &= column.starred()
-        buckets = bucket_numbers(shown, column.name)
+    for name in (*evidence.schema.quasi, *evidence.schema.sensitive):
+        buckets = bucket_numbers(shown, name)
         stars &= True if buckets is None else buckets == NOT_PUBLISHED
     if not stars.any():
         return evidence

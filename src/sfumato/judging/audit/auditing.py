@@ -15,6 +15,7 @@ from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
 from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.judging.audit.truth import row_numbers
+from sfumato.judging.counterfeits import Stated, check_stated, refuse_unstated
 from sfumato.judging.evidence import Evidence
 from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
@@ -25,7 +26,6 @@ from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.object_stores import stored_table
-from sfumato.validation import is_whole, require
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -41,7 +41,7 @@ def audit(
     ignore_suppressed: bool = False,
     centers: bool = False,
     perturbed: Sequence[str] = (),
-    counterfeits: int = 0,
+    counterfeits: Stated = 0,
     **where: Unpack[Reach],
 ) -> Audit:
     """Audit a published table, whichever tool made it.
@@ -63,13 +63,14 @@ def audit(
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
-    counterfeits : how many published rows belong to nobody, if there is no correspondence to tell.
+    counterfeits : how many published rows belong to nobody, or how many in every bucket, as `promise.json` of the
+        release states under `counterfeits` and `buckets`. A correspondence may have as many -1.
     where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
         with no original.
     """
     check_models(models, schema)
     resources, published = Resources(**where), stored_table(published)
-    require(is_whole(counterfeits) and counterfeits >= 0, "audit", "counterfeits", "a whole number", counterfeits)
+    check_stated(counterfeits, "audit")
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}
@@ -77,6 +78,7 @@ def audit(
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
     shown, known = to_arrow(in_memory(published, {}))[0], None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else row_numbers(correspondence)
+    refuse_unstated(shown, rows, counterfeits)
     masking = Masking(perturbed=_known_columns(perturbed, schema))
     evidence = Evidence(shown, schema, known, rows, centers, masking, stated=counterfeits)
     return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)

@@ -14,9 +14,10 @@ from sfumato.coding.containment import Boxes, count_points, sum_over_boxes, weig
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.bucket_contents import BucketContents
-from sfumato.core.published.counting import count_groups, count_original
+from sfumato.core.published.counting import count_groups, count_original, count_persons
 from sfumato.core.published.table import PublishedTable, bucket_column
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import SchemaError
@@ -41,7 +42,8 @@ class Counts:
     groups on all quasi-identifiers, if they are already counted. `cells` contains what the original says about them. If
     the table holds only some groups of a larger one, `totals` are the sensitive values of that, and `contents` those of
     the buckets that its records are in.
-    `original` are the coded records that it was made of, if they are known.
+    `original` are the coded records that it was made of, if they are known. `persons` are the rows that belong to
+    somebody, if some do not: groups count these alone, and buckets hold what all show.
     """
 
     table: PublishedTable
@@ -53,6 +55,7 @@ class Counts:
     totals: Totals | None = None
     original: CodedTable | None = None
     contents: Mapping[str, BucketContents] | None = None
+    persons: Ints | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -86,7 +89,12 @@ class Counts:
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.labels
-        return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
+        table = self.table.on(model.scope) if model.scope else self.table
+        if self.persons is None:
+            return table.grouped.labels
+        labels = np.full(table.cases, NOT_PUBLISHED, dtype=np.int32)
+        labels[self.persons] = table.take(self.persons).grouped.labels
+        return labels
 
     def shown_values(self, model: PrivacyModel) -> set[str]:
         """Return the sensitive values that a model reads and the published table shows."""
@@ -114,11 +122,13 @@ class Counts:
         return None
 
     def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
-        own = (
-            self.whole
-            if table is self.table and self.whole is not None
-            else count_groups(table, self.shown, self.schema, totals=self.totals, contents=self.contents)
-        )
+        whole = self.whole if table is self.table else None
+        if self.persons is not None:
+            table, own = count_persons(table, self.shown, self.schema, self.persons)
+        elif whole is None:
+            own = count_groups(table, self.shown, self.schema, totals=self.totals, contents=self.contents)
+        else:
+            own = whole
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         seen = matching_groups(table, own) if loose else own
         if self.population is None:
