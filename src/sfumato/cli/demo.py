@@ -103,14 +103,14 @@ def _told_series(series: ShownSeries) -> str:
     exposed, (attack,) = series.audit.exposure(), series.attacks.results
     each = "kept" if all(release.audit.holds for release in series.releases) else "BROKEN"
     least = "" if exposed.exact else "at least "
+    sure = f"names the condition of {attack.claims:,} of {attack.targets:,} patients, {attack.successes:,} rightly"
     return "\n".join(
         [
             f"  promise of each release alone     {each}",
             f"  exposure of at most 1/3 together  {_ANSWERS[series.audit.verdicts[-1].answer]}",
             f"  highest exposure of a patient     {least}{exposed.max():.3g}",
             f"  patients whose condition is sure  {exposed.decided:,} of {exposed.persons:,}",
-            f"  intersection attack               right about {attack.rate:.1%} of the patients "
-            f"(guessing: {attack.baseline:.1%})",
+            f"  intersection attack               {sure}",
         ]
     )
 

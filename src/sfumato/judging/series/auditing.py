@@ -72,8 +72,8 @@ class SeriesAudit:
 
     `verdicts` judge the promises that were asked for, and `levels` m-invariance and exposure of every sensitive
     attribute, asked for or not. `linked` counts, by attribute, groups whose rows show something else beside a value by
-    which they can be recognized; it is empty if the published tables were not looked at. `unplaced` rows fit several groups of a release, so that nobody can say in which one
-    they are; nothing is shown to hold then.
+    which they can be recognized; it is empty if the published tables were not looked at. `unplaced` rows fit several
+    groups of a release, so that nobody can say in which one they are; nothing is shown to hold then.
     """
 
     verdicts: tuple[SeriesVerdict, ...]
@@ -136,11 +136,15 @@ class SeriesAudit:
             reached = [(f"{each.model.name} of {each.model.attributes[0]!r}", *_row(each)[1:2]) for each in self.levels]
             rows = [("reaches", "level", "", ""), *((*row, "", "") for row in reached)]
         widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
-        head = f"Series: {'holds' if self.holds else 'DOES NOT HOLD'}" if self.verdicts else "Series"
-        found = [f"{head}, {self.releases:,} releases, {self.persons:,} persons"]
+        found = [f"{self._head()}, {self.releases:,} releases, {self.persons:,} persons"]
         found += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for name, exposed in self.exposures.items():
             found.append(repr(exposed))
+            if exposed.decided:
+                found.append(
+                    f"! Certain to somebody who holds all releases: the {name!r} of {exposed.decided:,} persons; "
+                    "releases are safe together if they are made with a ledger and a promise about series."
+                )
             if exposed.equal_pairs:
                 found.append(f"Pairs of persons proved to have the same {name!r}, at least: {exposed.equal_pairs:,}")
             if exposed.counterfeits:
@@ -154,6 +158,14 @@ class SeriesAudit:
                 f"Rows that fit several groups, so that nothing is shown: {self.unplaced:,}; give the correspondences."
             )
         return found
+
+    def _head(self) -> str:
+        """Say what holds; promises that are kept by each release alone say nothing about all of them."""
+        if not self.verdicts:
+            return "Series"
+        together = any(isinstance(verdict.model, SeriesModel) for verdict in self.verdicts)
+        what = "Series" if together else "No promise is about the series. Each release alone"
+        return f"{what}: {'holds' if self.holds else 'DOES NOT HOLD'}"
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
