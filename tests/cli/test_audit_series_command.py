@@ -78,3 +78,97 @@ def test_bad_requests_have_exit_code_2(run, given, message):
     result = run("audit", *given, *ROLES)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.fixture
+def ledger(folder):
+    made = sf.Ledger.create(folder / "h.ledger")
+    data, schema = sf.read(folder / "t1.csv"), sf.Schema(identifier=["name"], quasi=["age"], sensitive=["disease"])
+    models = [sf.MInvariance(m=2, sensitive="disease")]
+    for name in ("q1", "q2"):
+        sf.anonymize(data, schema, models=models, algorithm=sf.MInvariantBuckets(), ledger=made).write(name)
+    return made
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_ledger_takes_the_place_of_originals(run):
+    alone = run("audit", "--series", "--ledger", "h.ledger")
+    assert alone.exit_code == 0, alone.stderr
+    assert "Series: holds, 2 releases, 4 persons" in alone.stdout
+    assert "not looked at" not in alone.stdout
+    named = run("audit", "q1", "q2", "--series", "--ledger", "h.ledger")
+    pairs = run("audit", "q1", "q2", "--series", "--originals", "t1.csv", "t1.csv")
+    assert alone.stdout == named.stdout == pairs.stdout
+    asked = run("audit", "--series", "--ledger", "h.ledger", "--model", "m-invariance:m=3,sensitive=disease", "--json")
+    assert asked.exit_code == 1
+    assert json.loads(asked.stdout)["models"][0]["verdict"] == "broken"
+    assert json.loads(asked.stdout)["linked_groups"] == {"disease": 0}
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_promise_about_single_releases_is_named_and_not_judged_by_a_ledger(run):
+    result = run("audit", "--series", "--ledger", "h.ledger", "--k", "1")
+    assert result.exit_code == 0
+    assert "KAnonymity(k=1) is about single releases" in result.stderr
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_ledger_whose_releases_are_gone_needs_a_recipe_and_says_what_was_not_looked_at(run, folder):
+    (folder / "recipe.toml").write_text((folder / "q1" / "internal" / "recipe.toml").read_text("utf-8"), "utf-8")
+    (folder / "q2").rename(folder / "elsewhere")
+    refused = run("audit", "--series", "--ledger", "h.ledger")
+    assert refused.exit_code == 2
+    assert "Release 2 is not in" in refused.stderr
+    result = run("audit", "--series", "--ledger", "h.ledger", "--recipe", "recipe.toml")
+    assert result.exit_code == 0
+    assert "Release 2 is not in" in result.stderr
+    assert "What rows show beside these values was not looked at" in result.stdout
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_changed_release_or_one_of_another_series_is_refused_with_a_ledger(run, folder):
+    table = folder / "q1" / "public" / "table.csv"
+    table.write_text(table.read_text("utf-8") + "\n", "utf-8")
+    result = run("audit", "--series", "--ledger", "h.ledger")
+    assert result.exit_code == 2
+    assert "was changed after it was written" in result.stderr
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["1.csv", "--ledger", "h.ledger"], "give --series"),
+        (["--series", "--ledger-key", "h.ledger.key"], "give --ledger"),
+        (["q1", "--series", "--ledger", "h.ledger", "--originals", "t1.csv"], "leave --originals out"),
+        (["--series", "--ledger", "empty.ledger"], "has no releases yet"),
+        ([], "No table is given"),
+    ],
+)
+def test_what_does_not_go_with_a_ledger_is_refused(run, folder, arguments, sentence):
+    sf.Ledger.create(folder / "empty.ledger")
+    result = run("audit", *arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
+def test_audit_series_takes_a_ledger(ledger, folder):
+    found = sf.audit_series(ledger, models=[sf.MInvariance(m=2, sensitive="disease")])
+    assert found.holds
+    assert found.exposure("disease").max() == 0.5
+    assert "was not looked at" in repr(found)
+    with pytest.raises(sf.SchemaError, match="no releases yet"):
+        sf.audit_series(sf.Ledger.create(folder / "empty.ledger"))
+
+
+def test_releases_that_keep_their_promises_alone_are_not_called_a_series_that_holds(run):
+    alone = ["--model", "frequency-l-diversity:l=2,sensitive=disease"]
+    result = run("audit", "1.csv", "3.csv", "--series", "--originals", "t1.csv", "t2.csv", *ROLES, *alone)
+    assert result.exit_code == 0
+    assert "Series: holds" not in result.stdout
+    assert "Each release alone: holds" in result.stdout
+    assert "! Certain to somebody who holds all releases: the 'disease' of 4 persons" in result.stdout
+    together = run("audit", "1.csv", "3.csv", *SERIES[3:], *alone, *PROMISE)
+    assert together.exit_code == 1
+    assert "Series: DOES NOT HOLD" in together.stdout
+    assert "! Certain" in together.stdout

@@ -74,6 +74,33 @@ def test_what_the_demo_did_not_write_is_left_alone(run, tmp_path, patients_file,
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_the_demo_of_a_series_shows_that_independent_releases_break_and_those_of_a_ledger_hold(run, tmp_path):
+    out = tmp_path / "series"
+    shown = run("demo", "--series", "--rows", 200, "--out", out)
+    assert shown.exit_code == 0, shown.stderr
+    alone, _, together = shown.stdout.partition("With a ledger")
+    assert "together  BROKEN" in alone
+    assert "together  holds" in together
+    assert "highest exposure of a patient     1\n" in alone
+    assert "highest exposure of a patient     0.333\n" in together
+    assert "condition is sure  0 of" in together
+    assert "names the condition of 0 of" in together
+    assert int(re.search(r"names the condition of ([\d,]+) of", alone)[1].replace(",", "")) > 50
+    assert max(map(len, shown.stdout.replace(str(out), "out").splitlines())) <= 100
+    assert sf.Ledger(out / "hospital.ledger").verify() == ()
+    assert (out / "with-ledger" / "q4" / "internal" / "report.html").is_file()
+    (out / "notes.txt").write_text("mine", "utf-8")
+    refused = run("demo", "--series", "--rows", 200, "--out", out)
+    assert refused.exit_code == 2
+    assert "that the demo did not write" in refused.stderr
+    (out / "notes.txt").unlink()
+    name = sf.Ledger(out / "hospital.ledger").name
+    assert run("demo", "--series", "--rows", 150, "--out", out).exit_code == 0
+    assert sf.Ledger(out / "hospital.ledger").name != name
+    (out / "about.txt").write_text("mine", "utf-8")
+    assert run("demo", "--series", "--out", out).exit_code == 2
+
+
 def test_the_demo_is_a_recipe_like_any_other():
     release = run_demo(300, 2)
     again = sf.anonymize(

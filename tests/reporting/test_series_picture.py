@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from sfumato.reporting.series_picture import HEIGHT, TOP, SeriesTold, draw_series_exposure
+from sfumato.reporting.series_picture import HEIGHT, TOP, AttributeTold, SeriesTold, draw_series_exposure
 from sfumato.words import words_in
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -34,15 +34,42 @@ def test_a_series_alone_has_one_line_and_no_limit():
     assert numbers == [str(number) for number in range(1, 46, 3)]
 
 
+FIGURES = {
+    "release": 1,
+    "persons": 1200,
+    "maximum": 0.25,
+    "mean": 0.2,
+    "exact": True,
+    "decided": 0,
+    "equal_pairs": 0,
+    "counterfeits": 0,
+}
+LATER = {**FIGURES, "release": 2, "maximum": 1.0, "exact": False, "decided": 1, "equal_pairs": 2, "counterfeits": 4}
+
+
 def test_sentences_say_what_was_told_before_and_who_waits():
-    first = " ".join(SeriesTold(earlier=0, persons=0, before=0, after=1 / 3).sentences())
+    first = " ".join(SeriesTold(earlier=0, persons=0).sentences())
     assert (
         first == "This is the first release of its series; nothing was told before. Nobody waits for a later release."
     )
-    later = SeriesTold(earlier=3, persons=1200, before=0.25, after=1 / 3, equal=2, waiting=1, counterfeits=4)
+    later = SeriesTold(earlier=3, persons=1200, waiting=1, counterfeits=4)
     said = list(later.sentences())
     assert said[0] == "3 earlier releases told something about 1,200 of the people in this one."
-    assert "0.25 before this one, and is 0.333 with it" in said[1]
-    assert [each.split()[0] for each in said[2:]] == ["The", "1", "4"]
-    assert len(list(later.sentences(words_in("zh")))) == 5
+    assert [each.split()[0] for each in said[1:]] == ["1", "4"]
+    assert len(list(later.sentences(words_in("zh")))) == 3
     assert later.heading() == "What earlier releases already told"
+
+
+def test_of_an_attribute_it_is_said_how_sure_somebody_is_and_a_lower_bound_is_called_one():
+    alone = AttributeTold(attribute="disease", limit=None, releases=[FIGURES])
+    assert list(alone.sentences()) == [
+        "By this release, the highest exposure of a person in “disease” is 0.25.",
+        "Nobody's value is certain to whoever holds all releases.",
+    ]
+    both = AttributeTold(attribute="disease", limit=1 / 3, releases=[FIGURES, LATER])
+    said = list(both.sentences())
+    assert "was 0.25 before this one, and is at least 1 with it" in said[0]
+    assert [each.split()[1] for each in said[1:]] == ["value", "series"]
+    assert both.rows()[1] == ["2", "1,200", "at least 1", "at least 0.2", "1", "2", "4"]
+    assert "limit 0.333" in both.picture()
+    assert len(list(both.sentences(words_in("zh")))) == 3

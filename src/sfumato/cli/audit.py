@@ -41,15 +41,16 @@ EXAMPLES = examples(
     "sfumato audit sample.csv --quasi age,zip --model k-map:k=5 --population citizens.csv",
     "sfumato audit 2026-q1 2026-q2 --series --originals patients-q1.csv patients-q2.csv \\",
     "    --recipe recipe.toml --model m-invariance:m=3,sensitive=disease",
+    "sfumato audit --series --ledger hospital.ledger",
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease \\",
     "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels=levels.csv",
 )
 
 Sources = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="FILE...",
-        help="The table: a file or a database URL. With --series the releases, in order.",
+        help="The table: a file or a database URL. With --series the releases, in order; the --ledger knows its own.",
         show_default=False,
     ),
 ]
@@ -154,7 +155,7 @@ class Taken:
 @spread
 def audit(
     *,
-    files: Sources,
+    files: Sources = None,
     reading: Reading,
     asked: RecipeOptions,
     comparing: Comparing,
@@ -182,9 +183,9 @@ def audit(
 
     if series.series:
         _refuse_beside_series(comparing, taken, exposure=exposure)
-        audit_in_series(files, series.originals, asked, reading, json=json)
+        audit_in_series(files or [], series, asked, reading, json=json)
         return
-    file = series.only_file(files)
+    file = series.only_file(files or [])
     promise, resources = ask_promise(asked), engines.resources()
     if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
         _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)

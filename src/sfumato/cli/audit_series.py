@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
 from sfumato.cli.options import Reading, RecipeOptions
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.printing import print_json, progress, remark
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError, ReadError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.cli.asking import Promise
+    from sfumato.judging.series.auditing import SeriesAudit
 
 PUBLIC, INTERNAL = "public", "internal"
 
@@ -43,11 +44,24 @@ class InSeries:
             help="With --series, after the releases: the original of each, in the same order. It says who is who.",
         ),
     ] = field(default_factory=list)
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With --series: the ledger that recorded the releases, instead of originals."
+        ),
+    ] = None
+    ledger_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its key; by default beside it, with .key added.")
+    ] = None
 
     def only_file(self, files: Sequence[str]) -> str:
         """Return the only table of an audit that is not of a series."""
         if self.originals:
             raise InvalidParameterError("--originals also needs --series; for one table give --original.")
+        if self.ledger is not None or self.ledger_key is not None:
+            raise InvalidParameterError("--ledger is of a series of releases; give --series, too.")
+        if not files:
+            raise InvalidParameterError("No table is given; name a published table, or give --series and --ledger.")
         if len(files) != 1:
             raise InvalidParameterError(
                 f"{len(files):,} tables are given; give one, or --series to audit them together."
@@ -56,19 +70,21 @@ class InSeries:
 
 
 def audit_in_series(
-    files: Sequence[str], originals: Sequence[str], asked: RecipeOptions, reading: Reading, *, json: bool
+    files: Sequence[str], series: InSeries, asked: RecipeOptions, reading: Reading, *, json: bool
 ) -> None:
-    """Audit releases with their originals; the tables after the first of `--originals` are originals, too."""
+    """Audit releases with their originals, or as their ledger recorded them."""
     from sfumato.cli.asking import ask_promise
     from sfumato.judging.series.auditing import audit_series
 
-    releases, sources = paired(files, originals)
-    promise = ask_promise(_with_recipe(asked, releases))
-    with progress("Judging"):
-        tables = [
-            read_version(release, source, promise, reading) for release, source in zip(releases, sources, strict=True)
-        ]
-        found = audit_series(tables, promise.schema, models=promise.models)
+    if series.ledger is not None or series.ledger_key is not None:
+        found = _audit_ledger(files, series, asked, reading)
+    else:
+        releases, sources = paired(files, series.originals)
+        promise = ask_promise(_with_recipe(asked, releases))
+        with progress("Judging"):
+            pairs = zip(releases, sources, strict=True)
+            tables = [read_version(release, source, promise, reading) for release, source in pairs]
+            found = audit_series(tables, promise.schema, models=promise.models)
     if json:
         print_json(found.to_dict())
     else:
@@ -77,13 +93,58 @@ def audit_in_series(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
+def _audit_ledger(files: Sequence[str], series: InSeries, asked: RecipeOptions, reading: Reading) -> SeriesAudit:
+    """Audit what a ledger recorded; the tables themselves must be what was written, as far as they are still there."""
+    from sfumato.cli.asking import ask_promise
+    from sfumato.judging.series.auditing import audit_histories
+    from sfumato.ledger.ledger import Ledger
+    from sfumato.models.series_model import SeriesModel
+
+    if series.ledger is None:
+        raise InvalidParameterError("--ledger-key is the key of a ledger; give --ledger, too.")
+    if series.originals:
+        raise InvalidParameterError("The --ledger knows who is who; leave --originals out.")
+    ledger = Ledger(series.ledger, key=series.ledger_key)
+    gone = ledger.verify([_folder(Path(file)) for file in files])
+    folders = [each.folder for each in ledger.releases()]
+    if not folders:
+        raise InvalidParameterError(f"The ledger {series.ledger} has no releases yet; write one first.")
+    if not gone or asked.recipe is not None or asked.quasi:
+        promise = ask_promise(_with_recipe(asked, folders))
+    else:
+        raise ReadError(f"{gone[0]} Say what is promised by --recipe, or bring the releases back.")
+    with progress("Judging"):
+        linked = {} if gone else linked_in(folders, promise, reading)
+        models = [model for model in promise.models if isinstance(model, SeriesModel)]
+        found = audit_histories(ledger.histories(), models, linked=linked)
+    for sentence in gone:
+        remark(sentence)
+    for model in (each for each in promise.models if each not in models):
+        remark(f"{model!r} is about single releases, and is not judged by a ledger; audit them with their originals.")
+    return found
+
+
+def linked_in(folders: Sequence[Path], promise: Promise, reading: Reading) -> dict[str, int]:
+    """Count, by attribute, the groups of published tables whose rows show something else beside a value."""
+    from sfumato.judging.evidence import Evidence
+    from sfumato.judging.series.versions import Version, linked_groups
+
+    found = dict.fromkeys([*promise.schema.sensitive, *promise.schema.flags], 0)
+    for folder in folders:
+        shown = reading.read(str(_table(folder)), promise.conventions)
+        version = Version(Evidence(shown, promise.schema), str(folder))
+        for name in found:
+            found[name] += linked_groups(version, name)
+    return found
+
+
 def paired(files: Sequence[str], originals: Sequence[str]) -> tuple[list[Path], list[str]]:
     """Tell releases and originals apart; the tables after the first of `--originals` are originals, too."""
     many, odd = divmod(len(files) + len(originals), 2)
     if not originals or odd or len(files) < many:
         raise InvalidParameterError(
             f"A series needs as many originals as releases, but {len(files):,} tables and {len(originals):,} originals "
-            "are given; write all releases, then --originals and all originals."
+            "are given; write all releases, then --originals and all originals, or give their --ledger."
         )
     return [Path(file) for file in files[:many]], [*originals, *files[many:]]
 

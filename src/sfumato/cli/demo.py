@@ -17,25 +17,53 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.release.release import Release
+    from sfumato.samples.series_demo import ShownSeries
 
 EXAMPLES = examples(
     "sfumato demo",
     "sfumato demo --rows 100000 --seed 7 --out big-demo",
+    "sfumato demo --series",
 )
 SHOWN_COLUMNS = ("name", "age", "sex", "zip", "job", "disease")
 SHOWN_ROWS = 4
+ROWS, SERIES_ROWS = 5000, 1000
 
 
 def demo(
-    rows: Annotated[int, typer.Option(metavar="N", help="How many patients to generate.")] = 5000,
+    *,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help=f"How many patients to generate; by default {ROWS:,}, or {SERIES_ROWS:,} a quarter with --series.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other patients.")] = 0,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write the release.")] = Path("sfumato-demo"),
+    series: Annotated[
+        bool,
+        typer.Option("--series", help="Publish four quarters of a changing population, with a ledger and without."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where to write the release; by default sfumato-demo, or sfumato-series-demo."
+        ),
+    ] = None,
 ) -> None:
     """Publish a made-up hospital table and show the result.
 
     Nobody in the table exists. In the release, every group of patients who look alike has at least 5 members
-    and 3 different diseases. An older demo in the same folder is replaced; the report is not opened.
+    and 3 different diseases. An older demo in the same folder is replaced; the report is not opened. With --series,
+    four quarters are published twice: each on its own, which breaks, and with a ledger, which holds.
     """
+    if series:
+        _show_series(SERIES_ROWS if rows is None else rows, seed, out or Path("sfumato-series-demo"))
+    else:
+        _show_release(ROWS if rows is None else rows, seed, out or Path("sfumato-demo"))
+
+
+def _show_release(rows: int, seed: int, out: Path) -> None:
+    """Publish a table once."""
     from sfumato.samples.demo import refuse_foreign, run_demo
 
     refuse_foreign(out)
@@ -48,6 +76,51 @@ def demo(
     typer.echo(f"\nMembers of one group, before\n\n{_members(release)}\n")
     typer.echo("\n".join([*audit_lines(release.audit), "", *measure_lines(release.measures), ""]))
     typer.echo("\n".join(place_lines(out)))
+
+
+def _show_series(rows: int, seed: int, out: Path) -> None:
+    """Publish a table that changes, quarter by quarter, in two ways."""
+    from sfumato.samples.series_demo import APART, LEDGER, QUARTERS, TOGETHER, refuse_foreign_series, run_series_demo
+
+    refuse_foreign_series(out)
+    with progress("Publishing"):
+        found = run_series_demo(rows, seed, out)
+    apart, together = found[APART], found[TOGETHER]
+    typer.echo(f"Made up {QUARTERS} quarters of a hospital with {rows:,} patients; none of them exists.")
+    typer.echo("From quarter to quarter a tenth leaves, as many come or come back, and some move.")
+    typer.echo("Every release shows at least 3 conditions, equally often or nearly so, in every group.")
+    typer.echo(f"\nEach quarter published on its own, by Anatomy\n{_told_series(apart)}")
+    typer.echo(f"\nWith a ledger, by m-invariant buckets\n{_told_series(together)}")
+    counterfeits = sum(each.counterfeits for each in together.releases)
+    typer.echo(f"  It took {counterfeits:,} counterfeit rows in {QUARTERS} releases, and {_waiting(together)}.")
+    typer.echo(f"\nFiles: {out}, explained in {out / 'about.txt'}")
+    typer.echo(f"Report of the last release: {out / TOGETHER / f'q{QUARTERS}' / 'internal' / 'report.html'}")
+    typer.echo(f"Look on: sfumato ledger exposure {out / LEDGER}")
+
+
+def _told_series(series: ShownSeries) -> str:
+    """Say what the releases of a series tell together, and what an attack makes of it."""
+    exposed, (attack,) = series.audit.exposure(), series.attacks.results
+    each = "kept" if all(release.audit.holds for release in series.releases) else "BROKEN"
+    least = "" if exposed.exact else "at least "
+    sure = f"names the condition of {attack.claims:,} of {attack.targets:,} patients, {attack.successes:,} rightly"
+    return "\n".join(
+        [
+            f"  promise of each release alone     {each}",
+            f"  exposure of at most 1/3 together  {_ANSWERS[series.audit.verdicts[-1].answer]}",
+            f"  highest exposure of a patient     {least}{exposed.max():.3g}",
+            f"  patients whose condition is sure  {exposed.decided:,} of {exposed.persons:,}",
+            f"  intersection attack               {sure}",
+        ]
+    )
+
+
+_ANSWERS = {"holds": "holds", "broken": "BROKEN", "not shown": "not shown to hold"}
+
+
+def _waiting(series: ShownSeries) -> str:
+    many = series.releases[-1].waiting
+    return f"{many:,} patients wait for a later release" if many else "nobody waits for a later release"
 
 
 def _members(release: Release) -> str:

@@ -159,4 +159,6 @@ def _truth_lines(audit: Audit) -> Iterator[str]:
             f"NOT TRUE ({how}): {truth.false_cells:,} cells do not cover their original value, "
             f"{truth.unmatched:,} records have no original."
         )
-    yield f"{truth.rows_in:,} rows in = {truth.rows_out:,} rows out + {truth.suppressed:,} suppressed."
+    shown, nobody = truth.rows_out - truth.counterfeits, truth.counterfeits
+    more = f" {nobody:,} more rows are counterfeits and belong to nobody." if nobody else ""
+    yield f"{truth.rows_in:,} rows in = {shown:,} rows out + {truth.suppressed:,} suppressed.{more}"

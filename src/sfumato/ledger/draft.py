@@ -10,15 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.core.history import History
 from sfumato.exceptions import WriteError
 from sfumato.judging.evidence import Evidence
 from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
 from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
+from sfumato.ledger.histories import GROUPED, histories_of
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import STRANGER, Ints
 from sfumato.ledger.recording import folder_digest, pend, settle, writing
-from sfumato.ledger.store import WHAT, Rows
+from sfumato.ledger.store import WHAT, Rows, rows_of
 from sfumato.ledger.version import TableVersion
 
 
@@ -43,6 +45,20 @@ class Draft:
             "published_first": int((published & ~old).sum()),
             "waiting": int((~published & ~old).sum()),
         }
+
+    def histories(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, History]:
+        """Return the history of every attribute up to this release, as if it was recorded.
+
+        Parameters
+        ----------
+        evidence, rows, at : as for `recorded`.
+        """
+        mine = self.version.rows(told_by(evidence, rows), at)
+        with self.files.opened() as (store, chain):
+            before = rows_of(store, (*GROUPED, "persons"))
+            chain.check(before, (*GROUPED, "persons"))
+        earlier = {place: row for place, row in before.items() if place.release <= self.version.memory.releases}
+        return histories_of({**earlier, **mine})
 
     @contextmanager
     def recorded(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -13,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.groups import Histogram
-from sfumato.core.history import GroupedRelease, History
+from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.ledger.chain import (
     ENTRY_FORMAT,
@@ -29,6 +27,7 @@ from sfumato.ledger.chain import (
 )
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.files import LedgerFiles, count_releases, recorded_parents
+from sfumato.ledger.histories import GROUPED, histories_of, history_of, sorted_values
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import Memory
 from sfumato.ledger.persons import TOKEN, hashed_persons, random_token, token_bytes
@@ -38,8 +37,6 @@ from sfumato.ledger.version import TableVersion
 from sfumato.schema.schema import Schema
 from sfumato.table.held_file import damaged
 from sfumato.validation import did_you_mean
-
-GROUPED = ("attributes", "groups", "memberships")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,35 +154,16 @@ class Ledger:
     def history(self, attribute: str) -> History:
         """Return who was in which group of which release, and what each group showed, for a sensitive attribute."""
         with self._files.opened() as (store, chain):
-            rows, values = self._read(store, chain, attribute)
+            rows, _ = self._read(store, chain, attribute)
             persons = sum(len(row[0]) for row in rows_of(store, ["persons"]).values()) // TOKEN
-        order = {text: place for place, text in enumerate(values)}
-        codes = np.array([order[text] for text in _texts(rows)], dtype=np.int64)
-        numbers = sorted({place.release for place in rows})
-        at = next(iter(rows)).attribute
-        releases = []
-        for number in numbers:
-            offsets, coded, counts, counterfeits, _ = rows[RowPlace("groups", number, at)]
-            people, groups = map(unpacked, rows[RowPlace("memberships", number, at)])
-            members = np.full(persons, -1, dtype=np.int64)
-            members[people] = groups
-            fake = unpacked(counterfeits).astype(np.int64)
-            bounds = unpacked(offsets)
-            histogram = Histogram.of_entries(
-                np.repeat(np.arange(len(fake)), np.diff(bounds)),
-                codes[unpacked(coded)],
-                unpacked(counts).astype(np.int64),
-                groups=len(fake),
-                width=len(values),
-            )
-            releases.append(GroupedRelease(members, histogram, fake))
-        return History(
-            attribute,
-            persons,
-            tuple(releases),
-            transient=not next(iter(rows.values()))[1],
-            values=tuple(text for text in values[:-1] if text is not None),
-        )
+        return history_of(rows, persons)
+
+    def histories(self) -> dict[str, History]:
+        """Return the history of every attribute that the ledger follows; none before the first release."""
+        with self._files.opened() as (store, chain):
+            rows = rows_of(store, (*GROUPED, "persons"))
+            chain.check(rows, (*GROUPED, "persons"))
+        return histories_of(rows)
 
     def _read(
         self, store: sqlite3.Connection, chain: Chain, attribute: str
@@ -198,8 +176,7 @@ class Ledger:
         at = known[attribute].number
         rows = rows_of(store, GROUPED, at)
         chain.check(rows, GROUPED, at)
-        texts = sorted(text for text in known[attribute].texts if text is not None)
-        return rows, (*texts, None)
+        return rows, sorted_values(known[attribute].texts)
 
     def releases(self) -> tuple[RecordedRelease, ...]:
         """Return what is recorded, release by release."""
@@ -296,11 +273,6 @@ def _find(tokens: bytes, token: bytes) -> int:
     while at >= 0 and at % TOKEN:
         at = tokens.find(token, at + 1)
     return at // TOKEN if at >= 0 else -1
-
-
-def _texts(rows: Mapping[RowPlace, Row]) -> list[str | None]:
-    """Return the values of an attribute in the order in which they came."""
-    return [text for place, row in rows.items() if place.table == "attributes" for text in json.loads(row[2])]
 
 
 def _recorded(rows: Mapping[RowPlace, Row], number: int, time: str, folder: Path) -> RecordedRelease:

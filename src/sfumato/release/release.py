@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from sfumato.ledger.draft import Draft
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
+from sfumato.release.told_before import told_before
 from sfumato.reporting.handover import Handover, Recorded
 from sfumato.reporting.publishable import HandedOver
 from sfumato.table.columns import undecorated
@@ -123,6 +125,7 @@ class Release(HandedOver):
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
             waiting=self.waiting,
             recorded=self._recorded(),
+            series=self._series(),
         )
 
     def _recorded(self) -> Recorded | None:
@@ -131,12 +134,18 @@ class Release(HandedOver):
             return None
         return partial(
             self.draft.recorded,
-            evidence=self.evidence,
-            rows=self.evidence.source_rows,
-            at=self.correspondence,
+            **self._who(),
             recipe=self.recipe.to_toml(),
             source=self.recipe.input_sha256 or "",
         )
+
+    def _series(self) -> Callable[[], Mapping[str, Any]] | None:
+        """Return what tells, when it is asked, what the releases of the series told up to this one."""
+        return None if self.draft is None else partial(told_before, self.draft, self.recipe.models, **self._who())
+
+    def _who(self) -> dict[str, Any]:
+        """Return what is published, and about whom."""
+        return {"evidence": self.evidence, "rows": self.evidence.source_rows, "at": self.correspondence}
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())

@@ -25,7 +25,7 @@ from sfumato.reporting.judged import Judged
 from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.public import promised, unpromised_facts, words_used
 
-FORMAT = "sfumato-report-9"
+FORMAT = "sfumato-report-10"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
@@ -60,6 +60,7 @@ def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) 
         "rows": rows_of(evidence, handover.waiting),
         "counted": evidence.counted,
         "missing": str(schema.missing),
+        "series": judged.part("series"),
         "risk": judged.risk(),
         "unpromised": unpromised_facts(audit),
         "exposure": None if raw is None else judged.exposure_of(written),

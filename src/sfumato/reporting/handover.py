@@ -40,6 +40,7 @@ class Handover:
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     recorded : is entered around writing a folder, and gives what is called when all is written and before it is moved
         into place; a ledger knows the release as written when it is left.
+    series : tells, when it is asked, what the releases of its series told up to this one, as plain values.
     """
 
     evidence: Evidence
@@ -56,3 +57,4 @@ class Handover:
     waiting: int = 0
     confirm: Callable[[], None] | None = None
     recorded: Recorded | None = None
+    series: Callable[[], Mapping[str, Any]] | None = None

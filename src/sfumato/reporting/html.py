@@ -11,6 +11,7 @@ from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import group_sizes, legend, risk_bars, size_text
+from sfumato.reporting.series_picture import COLUMNS, SeriesTold
 from sfumato.reporting.telling import drawn
 from sfumato.reporting.words import ENGLISH, EXAMPLES, FORMS
 from sfumato.words import Words
@@ -38,6 +39,10 @@ def render_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
         "facts": facts,
         **_promised(facts, facts["masking"] or {}, words),
         **_compared(facts, words),
+        "series": None if facts["series"] is None else SeriesTold.of(facts["series"]),
+        "series_columns": COLUMNS,
+        "words": words,
+        "drawn": drawn,
         "known": facts["rows"]["original"] is not None,
         "risk_rows": telling.risk_rows(facts["risk"], words),
         "most_exposures": MOST_EXPOSURES,

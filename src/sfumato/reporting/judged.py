@@ -220,4 +220,5 @@ PARTS: Mapping[str, Callable[[Judged, Progress], Any]] = {
     "attributes": _attributes,
     "attacks": lambda judged, tell: attack_facts(judged.evidence.genuine, tell),
     "utility": lambda judged, _: None if judged.evidence.counted else utility_of(judged.evidence.genuine).to_dict(),
+    "series": lambda judged, _: None if judged.handover.series is None else judged.handover.series(),
 }

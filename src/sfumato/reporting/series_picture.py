@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.reporting.drawing import (
     AFTER,
@@ -18,14 +19,16 @@ from sfumato.reporting.drawing import (
     text_width,
     words,
 )
+from sfumato.reporting.numbers import count
 from sfumato.reporting.words import ENGLISH
 from sfumato.words import Words
 
-LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 240.0
-RIGHT, BELOW, KEY = 24.0, 48.0, 28.0
+LEFT, TOP, WIDTH, HEIGHT = 52.0, 34.0, 372.0, 190.0
+RIGHT, BELOW, KEY = 16.0, 48.0, 28.0
 RADIUS, LETTER, PAPER = 4.5, 6.8, "#ffffff"
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_NUMBERS = 20
+COLUMNS = ("release", "persons", "maximum", "mean", "decided", "pairs", "counterfeits")
 
 
 def draw_series_exposure(
@@ -66,6 +69,50 @@ def draw_series_exposure(
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttributeTold:
+    """What a series tells about one sensitive attribute, after each of its releases.
+
+    Parameters
+    ----------
+    attribute : its name.
+    limit : the largest exposure that is promised, if any is.
+    releases : what `sfumato.release.told_before` tells of every release.
+    """
+
+    attribute: str
+    limit: float | None
+    releases: Sequence[Mapping[str, Any]]
+
+    def sentences(self, say: Words = ENGLISH) -> Iterator[str]:
+        """Say it, one sentence after the other."""
+        *earlier, last = self.releases
+        highest = _share(last, "maximum", say)
+        if earlier:
+            before = _share(earlier[-1], "maximum", say)
+            yield say("series.before", attribute=self.attribute, before=before, after=highest)
+        else:
+            yield say("series.alone", attribute=self.attribute, after=highest)
+        yield say("series.decided", n=last["decided"]) if last["decided"] else say("series.nobody_decided")
+        if last["equal_pairs"]:
+            yield say("series.equal", n=last["equal_pairs"])
+
+    def picture(self, say: Words = ENGLISH) -> str:
+        """Draw the mean exposure release by release."""
+        return draw_series_exposure([each["mean"] for each in self.releases], limit=self.limit, say=say)
+
+    def rows(self, say: Words = ENGLISH) -> list[list[str]]:
+        """Return the figures of every release, in the order of `COLUMNS`."""
+        return [
+            [
+                str(each["release"]),
+                *(count(each["persons"]), *(_share(each, name, say) for name in ("maximum", "mean"))),
+            ]
+            + [count(each[name]) for name in ("decided", "equal_pairs", "counterfeits")]
+            for each in self.releases
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeriesTold:
     """What a release adds to its series, in plain numbers.
 
@@ -73,19 +120,27 @@ class SeriesTold:
     ----------
     earlier : how many releases there were before.
     persons : how many people of this release were in one of them.
-    before, after : the highest exposure of a person by all releases, without this one and with it.
-    equal : pairs of people who are proved to have the same value.
     waiting : people who are left out until their values fit a group.
     counterfeits : rows that stand for nobody.
+    attributes : what is told about each sensitive attribute.
     """
 
     earlier: int
     persons: int
-    before: float
-    after: float
-    equal: int = 0
     waiting: int = 0
     counterfeits: int = 0
+    attributes: tuple[AttributeTold, ...] = ()
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> SeriesTold:
+        """Read the facts that `sfumato.release.told_before` gathers."""
+        return cls(
+            earlier=facts["number"] - 1,
+            persons=facts["published_before"],
+            waiting=facts["waiting"],
+            counterfeits=facts["counterfeits"],
+            attributes=tuple(AttributeTold(**each) for each in facts["attributes"]),
+        )
 
     @staticmethod
     def heading(say: Words = ENGLISH) -> str:
@@ -93,17 +148,17 @@ class SeriesTold:
         return say("series.heading")
 
     def sentences(self, say: Words = ENGLISH) -> Iterator[str]:
-        """Say it, one sentence after the other."""
-        if self.earlier:
-            yield say("series.earlier", n=self.earlier, persons=self.persons)
-            yield say("series.before", before=f"{self.before:.3g}", after=f"{self.after:.3g}")
-        else:
-            yield say("series.first")
-        if self.equal:
-            yield say("series.equal", n=self.equal)
+        """Say what concerns all attributes, one sentence after the other."""
+        yield say("series.earlier", n=self.earlier, persons=self.persons) if self.earlier else say("series.first")
         yield say("series.waiting", n=self.waiting) if self.waiting else say("series.nobody_waits")
         if self.counterfeits:
             yield say("series.counterfeits", n=self.counterfeits)
+
+
+def _share(told: Mapping[str, Any], name: str, say: Words) -> str:
+    """Write a share; one that not everybody's exposure is known exactly for is a lower bound."""
+    share = f"{told[name]:.3g}"
+    return share if told["exact"] else say("series.least", share=share)
 
 
 def _across(at: int, count: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -22,6 +22,15 @@ from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean
 
 HEAD = ("promise", "level", "over the series", "persons")
+
+
+@runtime_checkable
+class SeriesRecord(Protocol):
+    """What remembers who was in which group of every release: a `Ledger`."""
+
+    def histories(self) -> Mapping[str, History]:
+        """Return the history of every sensitive attribute."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,8 @@ class SeriesAudit:
 
     `verdicts` judge the promises that were asked for, and `levels` m-invariance and exposure of every sensitive
     attribute, asked for or not. `linked` counts, by attribute, groups whose rows show something else beside a value by
-    which they can be recognized. `unplaced` rows fit several groups of a release, so that nobody can say in which one
-    they are; nothing is shown to hold then.
+    which they can be recognized; it is empty if the published tables were not looked at. `unplaced` rows fit several
+    groups of a release, so that nobody can say in which one they are; nothing is shown to hold then.
     """
 
     verdicts: tuple[SeriesVerdict, ...]
@@ -127,22 +136,36 @@ class SeriesAudit:
             reached = [(f"{each.model.name} of {each.model.attributes[0]!r}", *_row(each)[1:2]) for each in self.levels]
             rows = [("reaches", "level", "", ""), *((*row, "", "") for row in reached)]
         widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
-        head = f"Series: {'holds' if self.holds else 'DOES NOT HOLD'}" if self.verdicts else "Series"
-        found = [f"{head}, {self.releases:,} releases, {self.persons:,} persons"]
+        found = [f"{self._head()}, {self.releases:,} releases, {self.persons:,} persons"]
         found += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for name, exposed in self.exposures.items():
             found.append(repr(exposed))
+            if exposed.decided:
+                found.append(
+                    f"! Certain to somebody who holds all releases: the {name!r} of {exposed.decided:,} persons; "
+                    "releases are safe together if they are made with a ledger and a promise about series."
+                )
             if exposed.equal_pairs:
                 found.append(f"Pairs of persons proved to have the same {name!r}, at least: {exposed.equal_pairs:,}")
             if exposed.counterfeits:
                 found.append(f"Counterfeit values of {name!r}: {exposed.counterfeits:,}")
             if self.linked.get(name):
                 found.append(f"Groups whose rows show something else beside {name!r}: {self.linked[name]:,}")
+        if not self.linked:
+            found.append("What rows show beside these values was not looked at; that needs the published tables.")
         if self.unplaced:
             found.append(
                 f"Rows that fit several groups, so that nothing is shown: {self.unplaced:,}; give the correspondences."
             )
         return found
+
+    def _head(self) -> str:
+        """Say what holds; promises that are kept by each release alone say nothing about all of them."""
+        if not self.verdicts:
+            return "Series"
+        together = any(isinstance(verdict.model, SeriesModel) for verdict in self.verdicts)
+        what = "Series" if together else "No promise is about the series. Each release alone"
+        return f"{what}: {'holds' if self.holds else 'DOES NOT HOLD'}"
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -152,7 +175,7 @@ class SeriesAudit:
 
 
 def audit_series(
-    releases: Sequence[Element] | Mapping[str, History],
+    releases: Sequence[Element] | Mapping[str, History] | SeriesRecord,
     schema: Schema | None = None,
     *,
     models: Sequence[PrivacyModel] | None = None,
@@ -163,12 +186,15 @@ def audit_series(
     Parameters
     ----------
     releases : what `anonymize` returned, in order; or pairs (published, original) of tables, or triples with the
-        original row of every published row; or a `History` for every sensitive attribute. See `exposure_series`.
+        original row of every published row; or their `Ledger`, or a `History` for every sensitive attribute, by which
+        only promises about series can be judged. See `exposure_series`.
     schema : the roles, for pairs of tables; identifiers say who is who.
     models : the promises to judge: those of series, and those of tables, which must hold in every release. By default
         those that the releases were made with.
     exact_up_to : up to how many pairs of persons and values a component of overlapping groups is solved exactly.
     """
+    if isinstance(releases, SeriesRecord):
+        releases = releases.histories()
     if isinstance(releases, Mapping):
         return audit_histories(releases, tuple(models or ()), exact_up_to=exact_up_to)
     versions = Versions.of(releases, schema)
@@ -200,7 +226,7 @@ def audit_histories(
 ) -> SeriesAudit:
     """Audit a series given who was in which group, as a ledger knows it; only promises of series can be judged."""
     if not histories:
-        raise SchemaError("A series is judged by its sensitive attributes, and there are none.")
+        raise SchemaError("A series is judged by its sensitive attributes, and there are none, or no releases yet.")
     beside = linked or {}
     exposures = {
         name: expose_history(each, exact_up_to=exact_up_to, unplaced=unplaced) for name, each in histories.items()

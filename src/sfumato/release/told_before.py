@@ -1,0 +1,66 @@
+"""What the releases of a series told up to this one, in plain numbers for its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.history import History
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.series.exposed import expose_history
+from sfumato.ledger.draft import Draft
+from sfumato.models.base import PrivacyModel
+from sfumato.models.series_model import SeriesModel
+
+Ints = npt.NDArray[np.int64]
+EXACT_UP_TO = 200  # pairs of persons and values: a report must not wait long, and says "at least" where it stops
+
+
+def told_before(
+    draft: Draft, models: Sequence[PrivacyModel], *, evidence: Evidence, rows: Ints, at: Ints
+) -> dict[str, Any]:
+    """Tell how exposed everybody is after each release of a series, the last being the one that is made.
+
+    Parameters
+    ----------
+    draft : the release, as its ledger will know it.
+    models : what is promised; promises about series limit the exposure.
+    evidence, rows, at : as for `Draft.recorded`.
+    """
+    limits: dict[str, float] = {}
+    for model in models:
+        if isinstance(model, SeriesModel):
+            limit = model.limit if model.bound == "max" else 1 / model.limit
+            limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
+    histories = draft.histories(evidence=evidence, rows=rows, at=at)
+    return {
+        **draft.figures(at),
+        "counterfeits": evidence.counterfeits,
+        "attributes": [
+            {"attribute": name, "limit": limits.get(name), "releases": _release_by_release(history)}
+            for name, history in histories.items()
+        ],
+    }
+
+
+def _release_by_release(history: History) -> list[dict[str, Any]]:
+    """Tell what the first release tells, the first two together, and so on."""
+    found = []
+    for count, release in enumerate(history.releases, start=1):
+        exposed = expose_history(history.until(count), exact_up_to=EXACT_UP_TO)
+        found.append(
+            {
+                "release": count,
+                "persons": exposed.persons,
+                "maximum": exposed.max(),
+                "mean": exposed.mean(),
+                "exact": exposed.exact,
+                "decided": exposed.decided,
+                "equal_pairs": exposed.equal_pairs,
+                "counterfeits": int(release.counterfeits.sum()),
+            }
+        )
+    return found

@@ -1,0 +1,109 @@
+"""The demo of a series: quarters of a made-up hospital, published with a ledger and, to compare, each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sfumato.algorithms.buckets.anatomy import Anatomy
+from sfumato.algorithms.buckets.m_invariant_buckets import MInvariantBuckets
+from sfumato.attacks.attacking_series import attack_series
+from sfumato.attacks.results import Attacks
+from sfumato.exceptions import WriteError
+from sfumato.judging.series.auditing import SeriesAudit, audit_series
+from sfumato.ledger.ledger import Ledger
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.m_invariance import MInvariance
+from sfumato.models.series_exposure import SeriesExposure
+from sfumato.recipe import Recipe
+from sfumato.release.anonymizing import carry_out
+from sfumato.release.release import Release
+from sfumato.samples.changing_population import SERIES_SCHEMA, generate_series
+from sfumato.schema.schema import Schema
+from sfumato.table.atomic import atomic_folder
+from sfumato.table.write import write
+
+QUARTERS: Final = 4
+SENSITIVE: Final = "condition"
+M: Final = 3
+KEPT: Final = ("patient", "age", "sex", "zip", "nationality", SENSITIVE)
+LEDGER, ORIGINALS, TOGETHER, APART, ABOUT = "hospital.ledger", "originals", "with-ledger", "independent", "about.txt"
+ABOUT_TEXT: Final = f"""A demo of a series of releases, written by `sfumato demo --series`; nobody in it exists.
+
+{ORIGINALS}/     the table of every quarter; of real people it would be private
+{TOGETHER}/   releases that know each other by {LEDGER}; each has public/ and internal/
+{APART}/   releases of the same quarters, each made on its own: do not publish like this
+
+Try:
+    sfumato ledger show {LEDGER}
+    sfumato ledger exposure {LEDGER}
+    sfumato audit --series --ledger {LEDGER}
+"""
+SCHEMA: Final = Schema(
+    identifier=SERIES_SCHEMA.identifier,
+    quasi=SERIES_SCHEMA.quasi,
+    sensitive=[SENSITIVE],
+    hierarchies=SERIES_SCHEMA.hierarchies,
+)
+RECIPES: Final[Mapping[str, Recipe]] = {
+    TOGETHER: Recipe(schema=SCHEMA, models=(MInvariance(m=M, sensitive=SENSITIVE),), algorithm=MInvariantBuckets()),
+    APART: Recipe(schema=SCHEMA, models=(FrequencyLDiversity(l=M, sensitive=SENSITIVE),), algorithm=Anatomy()),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShownSeries:
+    """A series of releases, judged and attacked as one who holds all of them would."""
+
+    releases: tuple[Release, ...]
+    audit: SeriesAudit
+    attacks: Attacks
+
+    @property
+    def last_persons(self) -> int:
+        """How many persons the last release has."""
+        return int(self.releases[-1].original.num_rows)
+
+
+def run_series_demo(persons: int, seed: int, folder: Path) -> dict[str, ShownSeries]:
+    """Make up a population that changes, publish its quarters in both ways, and judge and attack both series.
+
+    Parameters
+    ----------
+    persons : how many there are in every quarter.
+    seed : another seed gives other persons.
+    folder : where to write; an older demo there is replaced.
+    """
+    tables = [table.select(KEPT) for table in generate_series(persons, QUARTERS, seed=seed)]
+    limit = SeriesExposure(limit=1 / M, sensitive=SENSITIVE)
+    found = {}
+    with atomic_folder(folder, replace=True) as made:
+        for name in (ORIGINALS, *RECIPES):
+            (made / name).mkdir()
+        (made / ABOUT).write_text(ABOUT_TEXT, "utf-8")
+        ledger = Ledger.create(made / LEDGER)
+        for name, recipe in RECIPES.items():
+            releases = []
+            for quarter, table in enumerate(tables, start=1):
+                followed: dict[str, Any] = {"ledger": ledger} if name == TOGETHER else {}
+                release = carry_out(recipe, table, **followed)
+                release.write(made / name / f"q{quarter}", report=name == TOGETHER)
+                releases.append(release)
+            audit = audit_series(releases, models=[*recipe.models, limit])
+            attacks = attack_series(releases, attacks=("intersection",), targets=persons, seed=seed)
+            found[name] = ShownSeries(tuple(releases), audit, attacks)
+        for quarter, table in enumerate(tables, start=1):
+            write(table, made / ORIGINALS / f"q{quarter}.csv")
+    return found
+
+
+def refuse_foreign_series(folder: Path) -> None:
+    """Refuse a folder that contains anything but a series that the demo wrote."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    names = {LEDGER, f"{LEDGER}.key", f"{LEDGER}.head", ORIGINALS, TOGETHER, APART, ABOUT}
+    ours = folder.is_dir() and {path.name for path in folder.iterdir()} == names
+    if not ours or (folder / ABOUT).read_text("utf-8") != ABOUT_TEXT:
+        raise WriteError(f"{folder} contains something that the demo did not write; choose another folder.")
