@@ -129,14 +129,19 @@ def run(command: list[str]) -> Cost:
     if status:
         raise SystemExit(f"{' '.join(command[:4])} failed")
     processor = max(sum(seen.ticks.values()) / os.sysconf("SC_CLK_TCK"), used.ru_utime + used.ru_stime)
-    return Cost(processor, time.perf_counter() - start, max(seen.peak, used.ru_maxrss * 1024) / 1e9)
+    return Cost(processor, time.perf_counter() - start, max(seen.peak, seen.highest) / 1e9)
 
 
 @dataclass
 class Seen:
-    """What was seen of a process and its descendants, some of which nobody waits for: the peak, and their ticks."""
+    """What was seen of a process and its descendants, some of which nobody waits for: the peak, and their ticks.
+
+    `highest` is the peak of the process alone, of which the system keeps track between two looks. (What it tells of a
+    process that has ended counts the memory of the one that started it, too.)
+    """
 
     peak: int = 0
+    highest: int = 0
     ticks: dict[int, int] = field(default_factory=dict)
 
 
@@ -150,6 +155,10 @@ def _watch(root: int, seen: Seen) -> None:
                 rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
                 spent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
                 seen.ticks[pid] = sum(map(int, spent))
+                if pid == root:
+                    told = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+                    highest = [int(line.split()[1]) * 1024 for line in told if line.startswith("VmHWM:")]
+                    seen.highest = max(seen.highest, *highest)
                 for task in Path(f"/proc/{pid}/task").iterdir():
                     waiting += map(int, (task / "children").read_text(encoding="ascii").split())
             except OSError:
