@@ -227,6 +227,8 @@ STOPPED = """
 import os, signal, sys, time
 import sfumato.reporting.folders as folders
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
+
 def stop(*_, **__):
     os.kill(os.getpid(), signal.{signal})
     time.sleep(60)

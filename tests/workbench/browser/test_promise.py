@@ -116,6 +116,43 @@ def test_two_fields_changed_in_haste_are_both_changed(here):
     expect(page.locator("#fragment")).to_contain_text("k = 7")
 
 
+def test_what_is_typed_after_the_page_is_drawn_again_replaces_what_the_field_held(here):
+    page = here.page
+    page.click("#preset-colleagues")
+    expect(page.locator("#fragment")).to_contain_text("k = 3")
+    settled(page)
+    page.focus("#model-0-k")
+    page.press("#model-0-k", "Control+a")
+    page.evaluate("import('/static/page.js').then((drawn) => drawn.refresh())")
+    page.keyboard.insert_text("7")
+    expect(page.locator("#model-0-k")).to_have_value("7")
+
+
+def test_an_older_page_that_arrives_late_is_not_shown(here):
+    page = here.page
+    page.click("#preset-colleagues")
+    expect(page.locator("#fragment")).to_contain_text("k = 3")
+    settled(page)
+    shown = page.evaluate(
+        """async () => {
+            const { refresh } = await import('/static/page.js');
+            const fetched = window.fetch;
+            const draw = (title) => Promise.resolve(new Response(document.documentElement.outerHTML.replace(
+                /<title>.*<\\/title>/, `<title>${title}</title>`)));
+            let late;
+            window.fetch = () => new Promise((resolve) => { late = () => draw('older').then(resolve); });
+            const older = refresh();
+            window.fetch = () => draw('newer');
+            await refresh();
+            late();
+            await older;
+            window.fetch = fetched;
+            return document.title;
+        }"""
+    )
+    assert shown == "newer"
+
+
 def test_what_is_typed_while_the_page_is_drawn_again_is_sent_by_enter(here):
     page = here.page
     page.click("#preset-colleagues")

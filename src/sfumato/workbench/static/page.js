@@ -23,10 +23,18 @@ export async function send(method, url, body) {
 // What the server draws is put in place part by part; the focus, open details and scroll positions stay.
 const PARTS = ["project", "undo", "redo", "language", "keys", "quit", "steps", "main", "state", "progress", "quit-dialog", "keys-dialog"];
 
+// Answers may overtake each other: what was asked for before what is shown is not shown any more.
+let asked = 0;
+let shown = 0;
+
 export async function refresh(url = location.href) {
+  const turn = ++asked;
   const answer = await fetch(url);
   if (answer.status === 401) return location.replace("/");
-  show(await answer.text());
+  const text = await answer.text();
+  if (turn < shown) return;
+  shown = turn;
+  show(text);
 }
 
 function show(text) {
@@ -50,6 +58,7 @@ function show(text) {
   if (again && document.activeElement !== again) again.focus({ preventScroll: true });
   if (focused && !again) byId("main").focus({ preventScroll: true });
   if (again && typed !== null) keepTyping(again, typed);
+  else if (again && again.matches(TYPED)) again.select(); // as it was when the field was entered: what is typed next replaces it
   begin();
 }
 
@@ -58,10 +67,11 @@ export let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent by Enter or when the field is left:
 // browsers tell no change of a text that a script put there.
+const TYPED = "textarea, input:not([type=checkbox], [type=radio], [type=file])";
+
 function beingTyped() {
   const field = document.activeElement;
-  const text = field?.matches("textarea, input:not([type=checkbox], [type=radio], [type=file])");
-  return text && field.value !== field.defaultValue ? field.value : null;
+  return field?.matches(TYPED) && field.value !== field.defaultValue ? field.value : null;
 }
 
 function keepTyping(field, typed) {
