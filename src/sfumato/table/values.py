@@ -115,7 +115,9 @@ def as_seen(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = N
     number = np.full(width + 1, len(seen), dtype=np.int32)
     number[seen] = np.arange(len(seen), dtype=np.int32)
     missing = codes == width if encoded.indices.null_count else None
-    return pa.DictionaryArray.from_arrays(pa.array(number[codes], mask=missing), encoded.dictionary.take(pa.array(seen)))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(number[codes], mask=missing), encoded.dictionary.take(pa.array(seen))
+    )
 
 
 def count_missing(column: pa.ChunkedArray, weights: npt.NDArray[np.int64] | None = None) -> int:
