@@ -185,7 +185,8 @@ class Comparison:
         span = (int(here.max(initial=0)) + 1) * width
         if span > max(DENSE_CELLS, 4 * (len(mine) + len(theirs))):
             pairs = group_keys(np.concatenate([mine, theirs]), span)
-            mine, theirs, span = pairs.labels[:rows], pairs.labels[rows:], len(pairs)
+            labels, span = pairs.labels.astype(np.int64), len(pairs)
+            mine, theirs = labels[:rows], labels[rows:]
         more = np.bincount(mine, many, minlength=span)
         less = np.bincount(theirs, self.coded.weights, minlength=span)
         return int(np.maximum(more - less, 0).sum())
