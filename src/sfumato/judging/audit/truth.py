@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
 from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
+from sfumato.coding.histograms import DENSE_CELLS
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -191,14 +192,19 @@ class Comparison:
             here = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
             there, had = here[known], had[correspondence[known]]
             fakes = np.bincount(here[~known])
-        keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
-        pairs = group_keys(keys)
-        more = np.bincount(pairs.labels[:rows], many, minlength=len(pairs))
-        less = np.bincount(pairs.labels[rows:], self.coded.weights, minlength=len(pairs))
-        foreign = np.maximum(more - less, 0)
-        of_bucket = np.bincount(pairs.keys[foreign > 0] // width, foreign[foreign > 0], minlength=len(fakes))
-        of_bucket[: len(fakes)] -= fakes
-        return int(np.maximum(of_bucket, 0).sum())
+        mine, theirs = (here * width + shown).astype(np.int64), (there * width + had).astype(np.int64)
+        span, keys = (int(here.max(initial=0)) + 1) * width, None
+        if span > max(DENSE_CELLS, 4 * (len(mine) + len(theirs))):
+            pairs = group_keys(np.concatenate([mine, theirs]), span)
+            labels, span, keys = pairs.labels.astype(np.int64), len(pairs), pairs.keys
+            mine, theirs = labels[:rows], labels[rows:]
+        more = np.bincount(mine, many, minlength=span)
+        less = np.bincount(theirs, self.coded.weights, minlength=span)
+        strange = np.flatnonzero(more > less)
+        of_bucket = np.bincount((strange if keys is None else keys[strange]) // width, (more - less)[strange])
+        allowed = np.zeros_like(of_bucket)
+        allowed[: len(fakes)] = fakes[: len(of_bucket)]
+        return int(np.maximum(of_bucket - allowed, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it if nothing is recoded."""
