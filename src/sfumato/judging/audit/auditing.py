@@ -64,7 +64,7 @@ def audit(
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
     counterfeits : how many published rows belong to nobody, in all or by bucket, as `promise.json` of a release states.
-    where : `engine`, `memory` and `temporary` of `sfumato.sources.engines.Reach`; only memory compares with an original.
+    where : `engine`, `memory`, `temporary` of `sfumato.sources.engines.Reach`; only memory compares with an original.
     """
     check_models(models, schema)
     check_stated(counterfeits, "audit")
