@@ -99,3 +99,17 @@ def test_rows_in_buckets_are_not_ignored_as_suppressed(monkeypatch):
         audit = sf.audit(release.frame, SCHEMA, promised, ignore_suppressed=True, counterfeits=stated)
         assert audit.holds
         assert audit.set_aside == 0
+
+
+def test_a_series_is_not_acquitted_by_a_false_correspondence(monkeypatch):
+    release = Series(2).release(version(dict(zip("abcd", "xyzu", strict=True))), monkeypatch)
+    rows = release.correspondence
+    assert sf.audit_series([(release.frame, release.original, rows)], SCHEMA).persons == 4
+    numbers = release.published[COLUMN].to_pylist()
+    first, other = 0, next(at for at, number in enumerate(numbers) if number != numbers[0])
+    false = rows.copy()
+    false[[first, other]] = rows[[other, first]]
+    with pytest.raises(sf.SchemaError, match="In version 1 2 groups do not show the values of 'disease'"):
+        sf.audit_series([(release.frame, release.original, false)], SCHEMA)
+    with pytest.raises(sf.SchemaError, match="must name another original row"):
+        sf.audit_series([(release.frame, release.original, np.where(rows == 0, -2, rows))], SCHEMA)

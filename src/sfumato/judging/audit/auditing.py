@@ -63,14 +63,12 @@ def audit(
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
-    counterfeits : how many published rows belong to nobody, or how many in every bucket, as `promise.json` of the
-        release states under `counterfeits` and `buckets`. A correspondence may have as many -1.
-    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`. Another engine than memory compares
-        with no original.
+    counterfeits : how many published rows belong to nobody, in all or by bucket, as `promise.json` of a release states.
+    where : `engine`, `memory`, `temporary` of `sfumato.sources.engines.Reach`; only memory compares with an original.
     """
     check_models(models, schema)
-    resources, published = Resources(**where), stored_table(published)
     check_stated(counterfeits, "audit")
+    resources, published = Resources(**where), stored_table(published)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}

@@ -175,6 +175,8 @@ class Versions:
         for number, version in enumerate(self.versions):
             truth[number, persons[number]] = own[number]
             releases.append(self._release(version, attribute, shown[number], persons[number], width))
+            if not version.placed.several and not version.evidence.masking.records:
+                _refuse_strange(releases[-1], truth[number], attribute, version.name)
         history = History(attribute, everybody, tuple(releases), truth, transient=transient, values=values)
         if not transient:
             _refuse_changed(history)
@@ -229,7 +231,8 @@ def _of_pair(pair: object, number: int, schema: Schema | None) -> Evidence:
     if len(pair) == TRIPLE:
         rows = row_numbers(pair[PAIR])
         known = rows[rows >= 0]
-        if len(rows) != shown.num_rows or (known >= original.num_rows).any() or len(np.unique(known)) < len(known):
+        outside = (rows < -1).any() or (known >= original.num_rows).any()
+        if len(rows) != shown.num_rows or outside or len(np.unique(known)) < len(known):
             raise SchemaError(
                 f"The correspondence of version {number} must name another original row for every published row, or -1."
             )
@@ -240,6 +243,20 @@ def _cells(table: pa.Table, attribute: str, version: str) -> pa.Array:
     if attribute not in table.column_names:
         raise SchemaError(f"In {version} the column {attribute!r} is missing; every version needs the same columns.")
     return texts(table[attribute])
+
+
+def _refuse_strange(release: GroupedRelease, truth: Ints, attribute: str, version: str) -> None:
+    """Refuse groups that do not show their members' values: somebody else must be in them."""
+    here = np.flatnonzero((release.members >= 0) & (truth >= 0))
+    width = release.histogram.width
+    pairs, often = np.unique(release.members[here] * width + truth[here], return_counts=True)
+    strange = release.histogram.counts_of(pairs // width, pairs % width) < often
+    if strange.any():
+        groups = len(np.unique(pairs[strange] // width))
+        raise SchemaError(
+            f"In {version} {groups:,} groups do not show the values of {attribute!r} that their members have; give "
+            "the original and the correspondence of this release."
+        )
 
 
 def _refuse_changed(history: History) -> None:
