@@ -47,6 +47,9 @@ MODELS_ASKED = [
     sf.KMap(k=4, fraction=0.5),
     sf.KMap(k=4),
     sf.DeltaPresence(delta_min=0.1, delta_max=0.9),
+    sf.MInvariance(m=2, sensitive="disease"),
+    sf.SeriesExposure(limit=0.6, sensitive="disease"),
+    sf.MDistinct(m=2, sensitive="disease", stays={"flu": ["cold"], "cold": ["flu"]}),
 ]
 AGES = st.none() | st.sampled_from(["18", "19", "20", "[18, 19]", "*"])
 WORK = st.none() | st.sampled_from(["clerk", "sailor", "diver", "sea", "*"])

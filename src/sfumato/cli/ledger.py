@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sfumato ledger init hospital.ledger",
-    "sfumato anonymize q1.csv --recipe recipe.toml --ledger hospital.ledger --out 2026-q1",
     "sfumato ledger show hospital.ledger",
     "sfumato ledger verify hospital.ledger",
 )

@@ -17,7 +17,6 @@ from sfumato.core.history import GroupedRelease, History
 from sfumato.randomness import generator
 
 TWO = 2
-LINKABLE = "nothing but the sensitive attribute is shown in the rows."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
