@@ -281,6 +281,7 @@ def ledgers(persons: int) -> None:
             flush=True,
         )
         took, history = spent_on(lambda: ledger.history("condition"))
+        expose_history(history.until(1))  # compiles
         exposing, exposed = spent_on(lambda: expose_history(history))
         print(
             f"exposure of the series: history {took:.2f} s, exposure {exposing:.2f} s, target 10 s: "

@@ -20,7 +20,7 @@ from sfumato.reporting import judged as module
 from sfumato.reporting.folders import read_facts
 from sfumato.schema.missing import Missing
 
-PARTS = ("risk", "attacks", "exposure", "distributions", "utility")
+PARTS = ("risk", "attacks", "exposure", "distributions", "utility", "series")
 SECTIONS = {"distributions": "attributes"}
 
 

@@ -96,6 +96,11 @@ class Judged:
         found: dict[str, Any] | None = self._followed("utility", "Comparing findings", progress)
         return found
 
+    def series(self, *, progress: Progress | bool = False) -> dict[str, Any] | None:
+        """Tell what the releases of the series told up to this one; None for a release of no series."""
+        found: dict[str, Any] | None = self._followed("series", "Measuring the series", progress)
+        return found
+
     def reasons(self, row: int) -> dict[str, Any]:
         """Say in numbers why a row of the original is exposed, and how much; no value of it is told.
 

@@ -184,7 +184,7 @@ def _grid(count: int, say: Words) -> Iterator[str]:
 def _limit(limit: float, say: Words) -> Iterator[str]:
     yield line(LEFT, _up(limit), LEFT + WIDTH, _up(limit), ink=LINE, width=1.5, dashes="4 3")
     told = say("series.picture.limit", limit=f"{limit:.3g}")
-    yield words(LEFT + WIDTH, _up(limit) - 6, told, size=11, ink=LINE, anchor="end", halo=True)
+    yield words(LEFT + WIDTH, _up(limit) - 9, told, size=11, ink=LINE, anchor="end", halo=True)
 
 
 def _key(tracks: Sequence[tuple[str, str]]) -> Iterator[str]:
