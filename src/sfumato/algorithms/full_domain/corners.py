@@ -76,7 +76,7 @@ class Corners:
 
 def _counts(ladder: Ladder, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Count the records of every node on the level just below `*`."""
-    return np.bincount(ladder.levels[ladder.height - 1], counts)
+    return np.asarray(np.bincount(ladder.levels[ladder.height - 1], counts), dtype=np.float64)
 
 
 def _rarity(counts: npt.NDArray[np.float64]) -> float:
