@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,36 +130,59 @@ def run(command: list[str]) -> Cost:
     if status:
         raise SystemExit(f"{' '.join(command[:4])} failed")
     processor = max(sum(seen.ticks.values()) / os.sysconf("SC_CLK_TCK"), used.ru_utime + used.ru_stime)
-    return Cost(processor, time.perf_counter() - start, max(seen.peak, used.ru_maxrss * 1024) / 1e9)
+    return Cost(processor, time.perf_counter() - start, max(seen.peak, seen.highest) / 1e9)
 
 
 @dataclass
 class Seen:
-    """What was seen of a process and its descendants, some of which nobody waits for: the peak, and their ticks."""
+    """What was seen of a process and its descendants, some of which nobody waits for: the peak, and their ticks.
+
+    `highest` is the peak of the process alone, of which the system keeps track between two looks. (What it tells of a
+    process that has ended counts the memory of the one that started it, too.)
+    """
 
     peak: int = 0
+    highest: int = 0
     ticks: dict[int, int] = field(default_factory=dict)
 
 
 def _watch(root: int, seen: Seen) -> None:
     """Add up the memory of a process and its descendants until it ends; shared pages count once (PSS)."""
-    while Path(f"/proc/{root}/smaps_rollup").exists():
-        total, waiting = 0, [root]
+    while (mine := _memory(root, "smaps_rollup", "Pss:")) > 0:
+        total, waiting = mine, _children(root)
+        seen.highest = max(seen.highest, _memory(root, "status", "VmHWM:"))
+        _count_ticks(root, seen)
         while waiting:
             pid = waiting.pop()
-            try:
-                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-                spent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
-                seen.ticks[pid] = sum(map(int, spent))
-                for task in Path(f"/proc/{pid}/task").iterdir():
-                    waiting += map(int, (task / "children").read_text(encoding="ascii").split())
-            except OSError:
-                continue
-            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
+            total += _memory(pid, "smaps_rollup", "Pss:")
+            _count_ticks(pid, seen)
+            waiting += _children(pid)
         seen.peak = max(seen.peak, total)
-        if not total:
-            return
         time.sleep(TREE_EVERY)
+
+
+def _memory(pid: int, file: str, what: str) -> int:
+    """Read how many bytes the system tells of a process; none if it has ended."""
+    told = ""
+    with suppress(OSError):
+        told = Path(f"/proc/{pid}/{file}").read_text(encoding="utf-8")
+    return sum(int(line.split()[1]) for line in told.splitlines() if line.startswith(what)) * 1024
+
+
+def _children(pid: int) -> list[int]:
+    """List the processes that a process has started; its threads, which know them, come and go."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
+    return found
+
+
+def _count_ticks(pid: int, seen: Seen) -> None:
+    with suppress(OSError):
+        spent = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+        seen.ticks[pid] = sum(map(int, spent))
 
 
 def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], folder: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from sfumato.randomness import Stream, repeatable_secret
+from sfumato.randomness import Stream, order_of, repeatable_secret
 
 FALSE_ALARM = 1e-6
 SECRET = repeatable_secret(1)
@@ -77,3 +77,9 @@ def test_a_power_of_two_rejects_nothing():
 def test_uniform_numbers_never_touch_the_ends():
     low, high = Scripted([[0, (1 << 64) - 1]]).uniform(2)
     assert 0 < low < high < 1
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9) | st.integers(2**63, 2**63 + 9), max_size=40))
+def test_words_are_ordered_exactly_even_where_their_first_bits_agree(words):
+    drawn = np.array(words, dtype=np.uint64)
+    assert np.array_equal(order_of(drawn), np.argsort(drawn, kind="stable"))

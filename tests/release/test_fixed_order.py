@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.release import applying
 from sfumato.release.applying import fixed_order, in_fixed_order
 from sfumato.schema.schema import Schema
+from sfumato.table.columns import undecorated
 
 SCHEMA = Schema(identifier=["name"], quasi=["job", "age"], sensitive=["disease"])
 DISTINCT = {"name": [None, *"dcba"], "job": [None, "", "b", "a"], "age": [3, 1, None], "disease": ["x", None, "y"]}
@@ -33,8 +35,23 @@ def test_texts_that_move_as_codes_are_the_same_texts(rows, chunks, most):
     with patch.object(applying, "MOST_BYTES", most):
         order, ordered = in_fixed_order(table, SCHEMA)
     assert np.array_equal(order, fixed_order(table, SCHEMA))
-    assert ordered.schema == table.schema
-    assert ordered.equals(table.take(pa.array(order)))
+    assert undecorated(ordered).equals(table.drop_columns(["name"]).take(pa.array(order)))
+
+
+@pytest.mark.parametrize(("rows", "chunks"), [(50, 7), (30_000, 3)])
+def test_coded_columns_look_as_if_they_were_coded_in_their_new_order(rows, chunks):
+    _, ordered = in_fixed_order(table_of(rows, chunks), SCHEMA)
+    assert all(pa.types.is_dictionary(column.type) for column in ordered.columns)
+    anew = undecorated(ordered)
+    for name in ordered.column_names:
+        assert ordered[name].chunk(0).dictionary.equals(anew[name].combine_chunks().dictionary_encode().dictionary)
+    assert fingerprint(ordered) == fingerprint(anew)
+
+
+def test_a_part_of_coded_columns_has_the_fingerprint_of_its_cells():
+    _, ordered = in_fixed_order(table_of(300, 3), SCHEMA)
+    some = ordered.take(pa.array([250, 7, 7, 180]))
+    assert fingerprint(some) == fingerprint(undecorated(some)) != fingerprint(undecorated(ordered))
 
 
 def test_the_order_that_rows_came_in_has_no_effect():

@@ -24,6 +24,7 @@ from sfumato.core.publication import (
     Suppressed,
     ValueSet,
     WrittenLabels,
+    plain_members,
     quoted_member,
 )
 
@@ -64,7 +65,9 @@ class SetLabels(WrittenLabels):
         """The text of every label, empty for a missing cell."""
         known = self.domain.texts
         alone = pa.array([*known, None, SUPPRESSED_TEXT], pa.string()).take(pa.array(self.codes[self.offsets[:-1]]))
-        quoted = pa.array([*map(quoted_member, known), "", ""], pa.string()).take(pa.array(self.codes))
+        plain = plain_members(pa.array(known, pa.string())).tolist()
+        members = (text if bare else quoted_member(text) for text, bare in zip(known, plain, strict=True))
+        quoted = pa.array([*members, "", ""], pa.string()).take(pa.array(self.codes))
         listed = pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), quoted)
         together = pc.binary_join_element_wise("{", pc.binary_join(listed, ", "), "}", "")
         return pc.if_else(pa.array(np.diff(self.offsets) == 1), alone, together)

@@ -183,8 +183,10 @@ class Shuffle:
         moved = original.take(pa.array(self.source))
         if not self.number.null_count:
             return moved
-        if pa.types.is_dictionary(shown.type):
-            shown = shown.cast(shown.type.value_type)
+        shown, moved = (
+            cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+            for cells in (shown, moved)
+        )
         return pc.if_else(pc.is_null(self.number), shown, moved)
 
 

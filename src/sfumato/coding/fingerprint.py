@@ -8,16 +8,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import texts
+from sfumato.table.values import as_seen, texts
 
 
 def fingerprint(table: pa.Table) -> str:
-    """Hash names, types and cells of a canonical table (SHA-256)."""
+    """Hash names, types and cells of a canonical table (SHA-256); a coded column has the hash of its cells."""
     digest = hashlib.sha256()
     for name in table.column_names:
         column = table[name]
         encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-        digest.update(f"{len(name)} {name} {column.type} {len(column)} {len(encoded.dictionary)} ".encode())
+        if pa.types.is_dictionary(column.type) and len(column):
+            encoded = as_seen(encoded)
+        digest.update(f"{len(name)} {name} {encoded.type.value_type} {len(column)} {len(encoded.dictionary)} ".encode())
         shown = texts(encoded.dictionary)
         digest.update(np.ascontiguousarray(pc.binary_length(shown).to_numpy(), dtype="<i4").tobytes())
         digest.update("".join(shown.to_pylist()).encode())

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
 from sfumato.table.values import text as value_text
@@ -24,6 +25,7 @@ NOT_PUBLISHED = -1
 JOINING = "+"  # between the names of attributes that share a bucket column
 ROUNDING = 1e-9
 NEEDS_QUOTES = frozenset(',{}"')  # in a member of a set
+SURELY_PLAIN = r"\A[0-9A-Za-z_-]+\z"  # members that need none; others are looked at one by one
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,18 @@ class Publication:
 def is_plain_member(text: str) -> bool:
     """Return whether a member of a set is written without quotes."""
     return bool(text) and not NEEDS_QUOTES & set(text) and text == text.strip()
+
+
+def plain_members(texts: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return for many members of sets whether they are written without quotes.
+
+    >>> plain_members(pa.array(["flu", "flu, cold", "common cold"])).tolist()
+    [True, False, True]
+    """
+    plain = pc.match_substring_regex(texts, SURELY_PLAIN).to_numpy(zero_copy_only=False, writable=True)
+    for place in np.flatnonzero(~plain).tolist():
+        plain[place] = is_plain_member(texts[place].as_py())
+    return np.asarray(plain)
 
 
 def quoted_member(text: str) -> str:

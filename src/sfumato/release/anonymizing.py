@@ -226,6 +226,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
     order, searched = in_fixed_order(table, schema) if fixed else (None, table)
+    searched = table.take(pa.array(order)) if recipe.masking else searched
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)

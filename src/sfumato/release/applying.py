@@ -16,8 +16,9 @@ from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, 
 from sfumato.core.published.table import name_buckets
 from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
+from sfumato.table.columns import value_type
 from sfumato.table.frames import canonical
-from sfumato.table.values import coded, texts
+from sfumato.table.values import as_seen, texts
 from sfumato.threads import in_threads
 
 MOST_BYTES = 1 << 31  # of one Arrow array of texts
@@ -31,24 +32,24 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
 
 
 def in_fixed_order(table: pa.Table, schema: Schema) -> tuple[npt.NDArray[np.int64], pa.Table]:
-    """Return that order, and the table in it; texts are encoded once for both, and few distinct ones move as codes."""
-    order_by = {*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()}
+    """Return that order, and in it the columns that have a part in a release; these are coded, once for all of it."""
+    used = {*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()}
 
     def encoded(name: str) -> pa.ChunkedArray:
         column = table[name]
-        fits = pa.types.is_string(column.type) and column.nbytes < MOST_BYTES
-        return column.dictionary_encode() if fits and name in order_by else column
+        fits = not pa.types.is_boolean(column.type) and column.nbytes < MOST_BYTES and len(column)
+        return column.dictionary_encode().unify_dictionaries() if fits else column
 
-    names = table.column_names
+    names = [name for name in table.column_names if name in used]
     narrow = pa.table(dict(zip(names, in_threads(encoded, names, table.num_rows), strict=True)))
     order = fixed_order(narrow, schema)
     places = pa.array(order)
 
     def ordered(name: str) -> pa.ChunkedArray:
-        if narrow[name].type == table[name].type or not table.num_rows:
-            return table[name].take(places)
-        distinct, codes = coded(narrow[name])
-        return pa.chunked_array([distinct.take(codes.take(places))])
+        column = narrow[name]
+        if not pa.types.is_dictionary(column.type):
+            return column.take(places)
+        return pa.chunked_array([as_seen(column.combine_chunks(), order)])
 
     return order, pa.table(dict(zip(names, in_threads(ordered, names, table.num_rows), strict=True)))
 
@@ -100,7 +101,7 @@ def apply(
         elif bucketed:
             columns[name] = CellTexts(recoded.texts, recoded.by_group[group]).array()
         else:
-            kind = published_kind(recoded, table[name].type)
+            kind = published_kind(recoded, value_type(table[name]))
             columns[name] = _ByGroup(CellTexts(recoded.texts, recoded.by_group, kind))
         if bucketed:
             original = table[name] if recoded is None else texts(table[name])
@@ -119,11 +120,14 @@ def _taken(
     group: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
 ) -> pa.Table:
-    """Put rows in an order."""
+    """Put rows in an order; columns of the original that were coded show their cells again."""
     ordered_group, places = pa.array(group[order]), pa.array(order)
 
     def ordered(cells: pa.Array | pa.ChunkedArray | _ByGroup) -> pa.Array | pa.ChunkedArray:
-        return cells.texts.array().take(ordered_group) if isinstance(cells, _ByGroup) else cells.take(places)
+        if isinstance(cells, _ByGroup):
+            return cells.texts.array().take(ordered_group)
+        taken = cells.take(places)
+        return taken.cast(value_type(cells)) if pa.types.is_dictionary(cells.type) else taken
 
     shown = in_threads(ordered, columns.values(), len(order))
     return pa.table(dict(zip(columns, shown, strict=True)))

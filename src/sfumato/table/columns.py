@@ -66,6 +66,11 @@ def undecorated(table: pa.Table) -> pa.Table:
     return pa.table(list(in_threads(plain, table.columns, table.num_rows)), names=table.column_names)
 
 
+def value_type(column: pa.Array | pa.ChunkedArray) -> pa.DataType:
+    """Return the type of a column's cells, whether they are coded or not."""
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
 def text_cells(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Bring every cell of a column to its canonical text, cell by cell."""
     kind = column.type

@@ -100,6 +100,26 @@ def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     return encoded.dictionary, encoded.indices
 
 
+def as_seen(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = None) -> pa.DictionaryArray:
+    """Put coded cells in an order, and number their values as these first come there, as if they were coded anew.
+
+    >>> as_seen(pa.array(["b", "a", None, "b"]).dictionary_encode(), np.array([1, 2, 3])).dictionary.to_pylist()
+    ['a', 'b']
+    """
+    width = len(encoded.dictionary)
+    codes = encoded.indices.fill_null(width).to_numpy(zero_copy_only=False)
+    codes = codes if order is None else codes[order]
+    first = np.full(width + 1, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    seen = np.argsort(first[:width], kind="stable")[: np.count_nonzero(first[:width] < len(codes))]
+    number = np.full(width + 1, len(seen), dtype=np.int32)
+    number[seen] = np.arange(len(seen), dtype=np.int32)
+    missing = codes == width if encoded.indices.null_count else None
+    return pa.DictionaryArray.from_arrays(
+        pa.array(number[codes], mask=missing), encoded.dictionary.take(pa.array(seen))
+    )
+
+
 def count_missing(column: pa.ChunkedArray, weights: npt.NDArray[np.int64] | None = None) -> int:
     """Count the missing cells of a column, or the records that they stand for."""
     if weights is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.code_sets import find_codes
-from sfumato.core.publication import is_plain_member
+from sfumato.core.publication import plain_members
 
 Ints = npt.NDArray[np.int64]
 
@@ -107,10 +107,11 @@ def plain_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collec
     if not len(at):
         return NO_MEMBERS
     braced = shown.take(pa.array(at))
-    named = [text for text in (*leaves, *nodes) if text.startswith("{")]
+    known = pa.array(leaves, pa.string())
+    named = [*known.filter(pc.starts_with(known, "{")).to_pylist(), *(text for text in nodes if text.startswith("{"))]
     inner = pc.binary_slice(braced.cast(pa.binary()), 1, -1).cast(pa.string())
     split = pc.split_pattern(inner, ", ")
-    offsets, codes = split.offsets.to_numpy().astype(np.int64), _codes(split.flatten(), leaves)
+    offsets, codes = split.offsets.to_numpy().astype(np.int64), _codes(split.flatten(), known)
     wrong = codes < 0
     wrong[1:] |= codes[1:] <= codes[:-1]
     wrong[offsets[:-1]] = codes[offsets[:-1]] < 0  # what begins a set may be less than what ends the last one
@@ -119,12 +120,12 @@ def plain_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collec
     return _some(Members(at, offsets, codes), fine)
 
 
-def _codes(members: pa.Array, leaves: Sequence[str]) -> Ints:
+def _codes(members: pa.Array, leaves: pa.Array) -> Ints:
     """Return the code of every member, -1 for one that is no leaf or would be quoted."""
-    plain = np.flatnonzero([is_plain_member(leaf) for leaf in leaves])
-    known = pa.array([leaves[code] for code in plain.tolist()], pa.string())
+    codes = np.flatnonzero(plain_members(leaves))
+    known = leaves if len(codes) == len(leaves) else leaves.take(pa.array(codes))
     found = pc.index_in(members, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(plain, -1)[found])
+    return np.asarray(np.append(codes, -1)[found])
 
 
 def _some(members: Members, kept: npt.NDArray[np.bool_]) -> Members:

@@ -346,7 +346,8 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray
     values = combined.dictionary
     shown = values if pa.types.is_string(values.type) else texts(values)
     distinct = shown.unique()
-    codes = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    indices = combined.indices.fill_null(len(shown)) if combined.null_count else combined.indices
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     if len(distinct) < len(shown):  # values that are written alike
         codes = np.append(pc.index_in(shown, value_set=distinct), len(distinct)).astype(np.int32)[codes]
     return (*distinct.to_pylist(), *([None] if combined.null_count else [])), codes

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
 from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
+from sfumato.coding.histograms import DENSE_CELLS
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -180,10 +181,14 @@ class Comparison:
             linked = bucket == NOT_PUBLISHED
             here = there = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
             had = had[correspondence]
-        keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
-        pairs = group_keys(keys)
-        more = np.bincount(pairs.labels[:rows], many, minlength=len(pairs))
-        less = np.bincount(pairs.labels[rows:], self.coded.weights, minlength=len(pairs))
+        mine, theirs = (here * width + shown).astype(np.int64), (there * width + had).astype(np.int64)
+        span = (int(here.max(initial=0)) + 1) * width
+        if span > max(DENSE_CELLS, 4 * (len(mine) + len(theirs))):
+            pairs = group_keys(np.concatenate([mine, theirs]), span)
+            labels, span = pairs.labels.astype(np.int64), len(pairs)
+            mine, theirs = labels[:rows], labels[rows:]
+        more = np.bincount(mine, many, minlength=span)
+        less = np.bincount(theirs, self.coded.weights, minlength=span)
         return int(np.maximum(more - less, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:

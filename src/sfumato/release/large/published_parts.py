@@ -144,7 +144,7 @@ class _ColumnFacts:
         known = np.ones(len(column.texts), dtype=np.bool_)
         known[column.sets.at] = False
         self.texts |= {text for text in (column.texts[at] for at in np.flatnonzero(known)) if text is not None}
-        self.members |= {column.domain.texts[code] for code in np.unique(column.sets.codes).tolist()}
+        self.members |= {column.domain.texts[code] for code in np.flatnonzero(np.bincount(column.sets.codes)).tolist()}
         self.missing += cells.null_count
         hashes: Hashes = _hashed(column.texts, key)
         shown = np.array([text is not None for text in column.texts])
