@@ -120,7 +120,7 @@ class Combinations:
 
     def column(self, number: int) -> Ints:
         """Return the codes of one column."""
-        pack = next(pack for pack in self.packs if number in pack.columns)
+        pack = self._pack_of(number)
         return pack.unpacked(pack.columns.index(number))
 
     def group(self, levels: Sequence[int]) -> CountedGroups:
@@ -152,6 +152,20 @@ class Combinations:
                 result[column][: pack.widths[place]] = counts.sum(axis=others)
         return result
 
+    def histogram(self, column: int) -> Floats:
+        """Count the codes of one column."""
+        width = len(self.ladders[column][0])
+        return np.asarray(np.bincount(self.column(column), self.weights, minlength=width), dtype=np.float64)
+
+    def with_codes(self, column: int, chosen: npt.NDArray[np.bool_]) -> Combinations:
+        """Keep the combinations that have a chosen code in one column."""
+        pack = self._pack_of(column)
+        place = pack.columns.index(column)
+        own = [-1 if other == place else 1 for other in range(len(pack.widths))]
+        table = np.broadcast_to(chosen[: pack.widths[place]].reshape(own), pack.widths).ravel()
+        rows = np.flatnonzero(table[pack.codes])
+        return self._take(rows, self.weights[rows])
+
     def rolled_up(self, counted: CountedGroups) -> Combinations:
         """Keep one combination for every group (and for every combination of the further columns in it)."""
         if self.along:
@@ -161,9 +175,15 @@ class Combinations:
             rows, weights = first_rows(grouped), _weighed(grouped.labels, self.weights)
         else:
             rows, weights = counted.rows, counted.sizes.astype(np.float64)
+        return self._take(rows, weights)
+
+    def _take(self, rows: npt.NDArray[np.intp], weights: Floats) -> Combinations:
         packs = tuple(_pack(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
         along = tuple(column.take(rows) for column in self.along)
         return Combinations(self.ladders, packs, weights, along)
+
+    def _pack_of(self, column: int) -> Pack:
+        return next(pack for pack in self.packs if column in pack.columns)
 
     def _counted(self, keys: Ints, cells: int = 0) -> CountedGroups:
         return CountedGroups(_weighed(keys, self.weights, cells), keys, len(self))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import EVERYTHING, LOST, Oracle, partition
 from lattice_tasks import MODELS, any_tasks, make_task
+from sfumato.algorithms.full_domain import corners
 from sfumato.algorithms.full_domain import recodings as core
 from sfumato.algorithms.full_domain.lattice import is_below
 from sfumato.algorithms.full_domain.recodings import Recodings
@@ -37,13 +38,16 @@ WAYS = {
     "hashed": {"DENSE_LEAST": 0, "DENSE_SHARE": 0},
     "apart": {"PACKED": 1, "LARGEST_KEY": 6},
     "rows": {"WORTHWHILE": 0.0, "LARGE": 2, "SHRINKS": 1, "EMPTINESS": 1.0},
+    "corners": {"LARGE": 0, "SHRINKS": 1, "EMPTINESS": 1.0, "LEAST": 0.0, "SMALLER": 1},
+    "corners of rows": {"WORTHWHILE": 0.0, "LARGE": 2, "SHRINKS": 1, "EMPTINESS": 1.0, "LEAST": 0.2, "SMALLER": 1},
 }
 
 
 def changed(way):
     stack = ExitStack()
     for name, value in WAYS[way].items():
-        stack.enter_context(patch.object(core if hasattr(core, name) else engine, name, value))
+        module = next(each for each in (core, corners, engine) if hasattr(each, name))
+        stack.enter_context(patch.object(module, name, value))
     return stack
 
 
@@ -97,9 +101,9 @@ def test_a_hasty_check_is_no_other_verdict(way, task):
     with changed(way):
         recodings = Recodings(task)
         for levels in oracle.nodes:
-            check = recodings.check(levels)
-            assert check.allowed == (levels in oracle.feasible)
-            assert not check.allowed or check.suppressed == len(oracle.nodes[levels].suppressed)
+            for check in (recodings.check(levels), recodings.check(levels, sparing=True)):
+                assert check.allowed == (levels in oracle.feasible)
+                assert not check.allowed or check.suppressed == len(oracle.nodes[levels].suppressed)
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
@@ -175,6 +179,16 @@ def test_sets_are_rolled_up_once_and_used_again():
         assert first.source is second.source is not recodings.sources[0]
         assert len(first.source.combinations) < base
         assert recodings.check((0, 0, 0)).source is recodings.sources[0]
+
+
+def test_where_corners_are_looked_at_a_set_is_rolled_up_for_the_second_node_that_can_use_it():
+    with patch.object(core, "LARGE", 50):
+        recodings = Recodings(wide_task())
+        checks = [recodings.check((1, 1, 0), sparing=True) for _ in range(3)]
+        base = recodings.sources[0]
+    assert checks[0].source is base
+    assert checks[1].source is checks[2].source is not base
+    assert all(check.whole and check.allowed for check in checks)
 
 
 def test_stored_sets_take_bounded_memory():

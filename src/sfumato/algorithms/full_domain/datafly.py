@@ -47,7 +47,7 @@ class Datafly(GlobalRecoding):
         """Walk up to where few enough records are suppressed."""
         recodings = Recodings(task)
         levels = [0] * len(recodings.ladders)
-        while not recodings.check(tuple(levels)).allowed and (free := _free(recodings, levels)):
+        while not recodings.check(tuple(levels), sparing=True).allowed and (free := _free(recodings, levels)):
             levels[max(free, key=lambda j: recodings.widths[j][levels[j]])] += 1
             task.progress(sum(levels) / sum(recodings.lattice.top))
         task.progress(1.0)

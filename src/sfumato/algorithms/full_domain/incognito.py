@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.judged_node import Check, RolledUp
 from sfumato.algorithms.full_domain.lattice import Levels, box_above
-from sfumato.algorithms.full_domain.recodings import STORED, Check, Recodings, RolledUp
+from sfumato.algorithms.full_domain.recodings import STORED, Recodings
 from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
 from sfumato.algorithms.losses import RecodingLoss
 
@@ -162,7 +163,7 @@ class _FrequencySets:
 
     def store(self, check: Check) -> None:
         """Keep the groups of a node for those above it, rolled up if that halves them."""
-        if not check.fits:
+        if not check.whole:
             return
         source = check.source
         size = len(source.combinations)

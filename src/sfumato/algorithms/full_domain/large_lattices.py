@@ -66,7 +66,7 @@ class LargeSearch(Search):
     def value_of(self, levels: Levels) -> float:
         """Return the loss of a node, checking it if needed; infinite if it is not a solution."""
         if levels not in self.known:
-            check = self.recodings.check(levels)
+            check = self.recodings.check(levels, sparing=True)
             value = float(self.loss.value(check)) if check.allowed else np.inf
             self.known[levels] = value, check.suppressed
             if value < self.least:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.full_domain.corners import Corners
+from sfumato.algorithms.full_domain.judged_node import Check, JudgedGroups, RolledUp
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_below
 from sfumato.algorithms.good_groups import judge
@@ -23,109 +23,11 @@ from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Bound, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
 
-Mask = npt.NDArray[np.bool_]
 LARGE = 20_000  # combinations from which rolling up pays off
 SHRINKS = 16  # how many times fewer combinations a rolled-up set must have
 EMPTINESS = 64.0  # the most cells per group expected at first
 FEWER = 4  # how many times fewer cells are tried if combinations did not fit
 STORED = 4  # how many sets as large as the first may be stored
-
-
-@dataclass(frozen=True, eq=False)
-class RolledUp:
-    """Combinations that were rolled up to some levels: nodes at or above these can be checked on them."""
-
-    levels: Levels
-    combinations: Combinations
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedGroups:
-    """What the models say about groups.
-
-    Parameters
-    ----------
-    kept : which groups are valid.
-    firm : which groups are invalid and have no valid part, however they are split.
-    torn : how many records of other groups must be suppressed, however they are split.
-    """
-
-    kept: Mask
-    firm: Mask
-    torn: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Check:
-    """What is known about one node.
-
-    Parameters
-    ----------
-    levels : the node.
-    source : the combinations that the groups were counted on.
-    counted : the groups.
-    limit : the largest number of records that may be suppressed.
-    suppressed : the number of records in invalid groups.
-    lost_below : the smallest number of records that every node below suppresses.
-    judge : judges the groups; called only if needed.
-    fits : whether the groups are known; if not, they were too many for memory, and only these numbers are.
-    """
-
-    levels: Levels
-    source: RolledUp
-    counted: CountedGroups
-    limit: int
-    suppressed: int
-    lost_below: int
-    judge: Callable[[], JudgedGroups]
-    fits: bool = True
-
-    @cached_property
-    def judged(self) -> JudgedGroups:
-        """What the models say about every group."""
-        return self.judge()
-
-    @property
-    def kept(self) -> Mask:
-        """Which groups are valid."""
-        return self.judged.kept
-
-    @property
-    def firm(self) -> Mask:
-        """Which groups are invalid and have no valid part, however they are split."""
-        return self.judged.firm
-
-    @property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """The number of records of every group."""
-        return self.counted.sizes
-
-    @property
-    def allowed(self) -> bool:
-        """Whether few enough records are suppressed for the node to be a solution."""
-        return self.suppressed <= self.limit
-
-    def by_class(self, column: int) -> npt.NDArray[np.int64]:
-        """Count the values of an additional column in every group."""
-        along = self.source.combinations.along[column]
-        width = len(along.domain) + 1
-        keys = self.counted.labels.astype(np.int64) * width + along.codes
-        counts = np.bincount(keys, self.source.combinations.weights, minlength=len(self.sizes) * width)
-        return counts.astype(np.int64).reshape(-1, width)
-
-    @cached_property
-    def lost(self) -> list[npt.NDArray[np.float64]]:
-        """How often every code of every column occurs in invalid groups."""
-        return self._histograms(~self.kept)
-
-    @cached_property
-    def lost_firmly(self) -> list[npt.NDArray[np.float64]]:
-        """How often every code of every column occurs in groups without a valid part."""
-        return self.lost if np.array_equal(self.firm, ~self.kept) else self._histograms(self.firm)
-
-    def _histograms(self, groups: Mask) -> list[npt.NDArray[np.float64]]:
-        combinations = self.source.combinations
-        return combinations.histograms(np.flatnonzero(groups[self.counted.labels]))
 
 
 class FoundNode(NamedTuple):
@@ -169,7 +71,7 @@ class Recodings:
         combinations, self.reduction = self._combined(task.table, target)
         self.finer, self._target = task.finer, target
         self._share, self._unfit = EMPTINESS, list[Levels]()
-        self._lost = list[tuple[Levels, int]]()
+        self._lost, self._wished = list[tuple[Levels, int]](), list[Levels]()
         lowest = (0,) * len(self.ladders) if self.finer is None else self.lattice.top
         self.sources = [RolledUp(lowest, combinations)]
         self.room = len(combinations) if self.finer is None else self.finer.most
@@ -196,16 +98,20 @@ class Recodings:
         """Whether all nodes above a solution are solutions."""
         return all(model.extendable or (model.monotone and not self.limit) for model in self.task.models)
 
-    def check(self, levels: Levels, *, fully: bool = False) -> Check:
+    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> Check:
         """Count the groups of a node and judge them; if sizes alone rule out the node, nothing else is judged.
 
         Parameters
         ----------
         levels : the node.
         fully : whether to judge all models in any case.
+        sparing : whether it is enough to know that a node is no solution: a corner of the table may show that.
         """
         self.checked += 1
-        source = self._source(levels)
+        corners = self._corners if sparing and not fully else None
+        if corners is not None and (seen := self._ruled_out_by(corners, levels)) is not None:
+            return seen
+        source = self._source(levels, patient=corners is not None)
         if source is None:
             return self._ruled_out(levels)
         counted = source.combinations.group(levels)
@@ -218,6 +124,23 @@ class Recodings:
         suppressed = int(counted.sizes[~judged.kept].sum())
         lost_below = int(counted.sizes[judged.firm].sum()) + judged.torn
         return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
+
+    def _ruled_out_by(self, corners: Corners, levels: Levels) -> Check | None:
+        """Check a node in a corner alone; nothing if no group there is too small."""
+        corner = corners.of(levels)
+        counted = None if corner is None else corner.group(levels)
+        if corner is None or counted is None or not (lost := counted.in_cells_below(self.smallest_group)):
+            return None
+        part = RolledUp(self.sources[0].levels, corner)
+        return Check(levels, part, counted, self.limit, lost, lost, lambda: self._judge_sizes(counted), whole=False)
+
+    @cached_property
+    def _corners(self) -> Corners | None:
+        """The corners of a large table, where one group that is too small rules out a node and all below it."""
+        combinations = self.sources[0].combinations
+        if self.limit or self.finer is not None or not self.tagged_above or len(combinations) < LARGE:
+            return None
+        return Corners(combinations, self.ladders, self.histograms)
 
     def _remember(self, levels: Levels, lost: int) -> None:
         """Remember what sizes rule out with all below it, where counting that again takes a scan of the table."""
@@ -245,7 +168,7 @@ class Recodings:
         top = self.sources[0]
         counted = top.combinations.group(self.lattice.top)
         nothing = JudgedGroups(*np.zeros((2, len(counted.sizes)), dtype=np.bool_))
-        return Check(levels, top, counted, self.limit, lost, lost, lambda: nothing, fits=False)
+        return Check(levels, top, counted, self.limit, lost, lost, lambda: nothing, whole=False)
 
     def publish(self, levels: Levels) -> Publication:
         """Publish a node: valid groups only."""
@@ -294,14 +217,14 @@ class Recodings:
             weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
         )
 
-    def _source(self, levels: Levels) -> RolledUp | None:
+    def _source(self, levels: Levels, *, patient: bool = False) -> RolledUp | None:
         """Find the smallest set for a node, after storing a smaller one if that pays off; nothing if none fits."""
         if any(is_below(levels, node) for node, _ in self._lost):
             return None
         known = [each for each in self.sources if is_below(each.levels, levels)]
         source = min(known, key=lambda each: len(each.combinations)) if known else self._fetched(levels)
         while source is not None and len(source.combinations) > LARGE:
-            lower = self._worthwhile(source, levels)
+            lower = self._for_two(source, levels) if patient else self._worthwhile(source, levels)
             if lower == source.levels:
                 break
             counted = source.combinations.group(lower)
@@ -313,6 +236,21 @@ class Recodings:
             source = RolledUp(lower, source.combinations.rolled_up(counted))
             self._store(source)
         return source
+
+    def _for_two(self, source: RolledUp, levels: Levels) -> Levels:
+        """Choose a set that pays off for a node if it did for another one before; nothing lower than the source if not.
+
+        Where corners rule out most nodes, few others are counted, and most sets would be used once.
+        """
+        shared = [wished for wished in self._wished if is_below(source.levels, wished) and is_below(wished, levels)]
+        if shared:
+            chosen = min(shared, key=self._cells)
+            self._wished.remove(chosen)
+            return chosen
+        lower = self._worthwhile(source, levels)
+        if lower != source.levels:
+            self._wished.append(lower)
+        return source.levels
 
     def _fetched(self, levels: Levels) -> RolledUp | None:
         """Count a set of the source as far below a node as it seems to fit; nothing if not even the node does."""

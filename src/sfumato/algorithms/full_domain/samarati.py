@@ -74,7 +74,7 @@ class _Halving:
     def decide_all(self) -> None:
         """Decide for every node whether it is a solution."""
         for levels in self.lattice.nodes():
-            if self.findings.status[levels] == Status.BOUNDED and self.findings.check(levels).allowed:
+            if self.findings.status[levels] == Status.BOUNDED and self.findings.check(levels, sparing=True).allowed:
                 above = self.findings.status[box_above(levels)]
                 above[above == Status.BOUNDED] = Status.ANONYMOUS
 
@@ -84,7 +84,7 @@ class _Halving:
         for number, levels in enumerate(self.lattice.at_height(height)):
             if number % TOLD == 0:
                 self.findings.tell((self.round + number / self.nodes_at[height]) / self.rounds)
-            if self.findings.status[levels] == Status.BOUNDED and not self.findings.check(levels).allowed:
+            if self.findings.status[levels] == Status.BOUNDED and not self.findings.check(levels, sparing=True).allowed:
                 self.findings.rule_out_below(levels)
             found = found or self.findings.status[levels] == Status.ANONYMOUS
             if found and not for_all:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain.best_node import Search
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
-from sfumato.algorithms.full_domain.recodings import Check, Recodings
+from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.rolling_up import SURELY, Hopes, RollingUp
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.coding.readiness import compiled_for
@@ -122,7 +123,7 @@ class DenseSearch(Search):
 
     def check(self, levels: Levels) -> Check:
         """Check a node, and record what follows for the nodes below and above."""
-        check = self.recodings.check(levels)
+        check = self.recodings.check(levels, sparing=self.loss.by_generalization)
         self.recodings.checked -= bool(self._walked[levels])  # no node counts twice
         below, above = box_below(levels), box_above(levels)
         if check.allowed:
@@ -134,7 +135,7 @@ class DenseSearch(Search):
         elif check.lost_below:
             np.maximum(self.below[below], self.loss.below(check).dense(), out=self.below[below])
             self.bound[below] = self.loss.bound(self.above[below], self.below[below])
-        higher = self.loss.above(check) if check.fits else None
+        higher = self.loss.above(check) if check.whole else None
         if higher is not None:
             np.maximum(self.above[above], higher.dense(), out=self.above[above])
             self.bound[above] = self.loss.bound(self.above[above], self.below[above])

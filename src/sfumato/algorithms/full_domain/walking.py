@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice, Levels, box_below
-from sfumato.algorithms.full_domain.recodings import Check, Recodings
+from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.search import FullDomainSearch
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.core.publication import Proof
@@ -62,9 +63,9 @@ class Findings:
         self.suppressed = np.full(shape, -1, dtype=np.int64)
         self.least = np.inf
 
-    def check(self, levels: Levels, *, fully: bool = False) -> Check:
+    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> Check:
         """Check a node and remember what was found."""
-        check = self.recodings.check(levels, fully=fully)
+        check = self.recodings.check(levels, fully=fully, sparing=sparing)
         self.status[levels] = Status.ANONYMOUS if check.allowed else Status.NOT_ANONYMOUS
         if check.allowed:
             self.losses[levels] = self.bound[levels] = self.loss.value(check)

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
-from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.full_domain.rolling_up import CellCosts
 from sfumato.algorithms.losses.base import LossSetting, Numbers, RecodingLoss
 

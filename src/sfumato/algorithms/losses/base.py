@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
-from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.full_domain.rolling_up import CellCosts
 
 Numbers = npt.NDArray[np.float64]

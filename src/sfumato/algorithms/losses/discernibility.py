@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.lattice import Separable
-from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.losses.base import Numbers, RecodingLoss
 
 

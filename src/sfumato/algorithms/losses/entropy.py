@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.full_domain.judged_node import Check
 from sfumato.algorithms.full_domain.lattice import Separable
-from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.losses.base import RecodingLoss
 
 

@@ -1,0 +1,113 @@
+"""What is known about one node: its groups, what they were counted on, and what the models say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.full_domain.lattice import Levels
+from sfumato.coding.combinations import Combinations, CountedGroups
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RolledUp:
+    """Combinations that were rolled up to some levels: nodes at or above these can be checked on them."""
+
+    levels: Levels
+    combinations: Combinations
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedGroups:
+    """What the models say about groups.
+
+    Parameters
+    ----------
+    kept : which groups are valid.
+    firm : which groups are invalid and have no valid part, however they are split.
+    torn : how many records of other groups must be suppressed, however they are split.
+    """
+
+    kept: Mask
+    firm: Mask
+    torn: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What is known about one node.
+
+    Parameters
+    ----------
+    levels : the node.
+    source : the combinations that the groups were counted on.
+    counted : the groups.
+    limit : the largest number of records that may be suppressed.
+    suppressed : the number of records in invalid groups.
+    lost_below : the smallest number of records that every node below suppresses.
+    judge : judges the groups; called only if needed.
+    whole : whether all groups are known; if not, they were too many for memory, or a part of them rules the node out.
+        Then the numbers are true of that part, and at least as large in the whole table.
+    """
+
+    levels: Levels
+    source: RolledUp
+    counted: CountedGroups
+    limit: int
+    suppressed: int
+    lost_below: int
+    judge: Callable[[], JudgedGroups]
+    whole: bool = True
+
+    @cached_property
+    def judged(self) -> JudgedGroups:
+        """What the models say about every group."""
+        return self.judge()
+
+    @property
+    def kept(self) -> Mask:
+        """Which groups are valid."""
+        return self.judged.kept
+
+    @property
+    def firm(self) -> Mask:
+        """Which groups are invalid and have no valid part, however they are split."""
+        return self.judged.firm
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The number of records of every group."""
+        return self.counted.sizes
+
+    @property
+    def allowed(self) -> bool:
+        """Whether few enough records are suppressed for the node to be a solution."""
+        return self.suppressed <= self.limit
+
+    def by_class(self, column: int) -> npt.NDArray[np.int64]:
+        """Count the values of an additional column in every group."""
+        along = self.source.combinations.along[column]
+        width = len(along.domain) + 1
+        keys = self.counted.labels.astype(np.int64) * width + along.codes
+        counts = np.bincount(keys, self.source.combinations.weights, minlength=len(self.sizes) * width)
+        return counts.astype(np.int64).reshape(-1, width)
+
+    @cached_property
+    def lost(self) -> list[npt.NDArray[np.float64]]:
+        """How often every code of every column occurs in invalid groups."""
+        return self._histograms(~self.kept)
+
+    @cached_property
+    def lost_firmly(self) -> list[npt.NDArray[np.float64]]:
+        """How often every code of every column occurs in groups without a valid part."""
+        return self.lost if np.array_equal(self.firm, ~self.kept) else self._histograms(self.firm)
+
+    def _histograms(self, groups: Mask) -> list[npt.NDArray[np.float64]]:
+        combinations = self.source.combinations
+        return combinations.histograms(np.flatnonzero(groups[self.counted.labels]))
