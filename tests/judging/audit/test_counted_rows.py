@@ -25,7 +25,8 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from strategies import JOBS
 
-OF_TABLES = [model for model in MODELS_ASKED if not model.needs_population]
+# Models of buckets are refused beyond memory, so nothing counts rows for them.
+OF_TABLES = [model for model in MODELS_ASKED if not model.needs_population and not model.of_buckets]
 
 
 def told(evidence: Evidence, models, **options) -> object:

@@ -23,7 +23,7 @@ from sfumato.judging.audit.file_audit import FileAudit
 from sfumato.schema.missing import Missing
 from sfumato.sources.duckdb_source import DuckDBSource
 
-ALONE = [model for model in MODELS_ASKED if not model.needs_population]
+ALONE = [model for model in MODELS_ASKED if not model.needs_population and not model.of_buckets]
 SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
 TABLE = pa.table({"age": ["20-29"] * 3 + ["30-39"] * 2, "disease": ["flu", "cold", "flu", "cold", "cold"]})
 

@@ -25,7 +25,7 @@ from sfumato.reporting.public import promise_of
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
-IN_PIECES = [model for model in MODELS_ASKED if not model.needs_population and not model.scope]
+IN_PIECES = [model for model in MODELS_ASKED if not (model.needs_population or model.scope or model.of_buckets)]
 
 
 def totals_of(table: pa.Table, schema: Schema, random) -> Totals:
