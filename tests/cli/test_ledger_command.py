@@ -28,7 +28,7 @@ def series(tmp_path, monkeypatch):
     sf.write(quarter(2, 14), "q2.csv")
     code, said = run("anonymize", "q1.csv", *OPTIONS, "--ledger", "hospital.ledger", "--out", "q1")
     assert code == 0
-    assert "Release 1 of its series: 0 persons were published before, 12 are new, 0 wait" in said
+    assert "Release 1 of its series: persons published before: 0, new: 12, waiting: 0" in said
     return "hospital.ledger"
 
 

@@ -55,8 +55,8 @@ def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator
     """Report which release of its series this is, and how many of its persons earlier ones published."""
     for told in series_facts(release).values():
         yield (
-            f"Release {told['number']:,} of its series: {told['published_before']:,} persons were published before, "
-            f"{told['published_first']:,} are new, {told['waiting']:,} wait"
+            f"Release {told['number']:,} of its series: persons published before: {told['published_before']:,}, "
+            f"new: {told['published_first']:,}, waiting: {told['waiting']:,}"
         )
         yield ""
 
