@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
+from sfumato.coding.codes import CodedTable
 from sfumato.core.signatures import KnownPersons, Signatures
 from sfumato.release import anonymizing
 
@@ -40,14 +39,12 @@ class Series:
 
     def release(self, table: pa.Table, monkeypatch, **options: object) -> sf.Release:
         """Publish the next version, and remember it."""
-        made = anonymizing.task_of
 
-        def knowing(recipe, source, *rest, **more):
-            task = made(recipe, source, *rest, **more)
-            return replace(task, known=self.known(task, source))
+        def knowing(_draft, order):
+            return lambda coded: self.known(coded, table if order is None else table.take(pa.array(order)))
 
         with monkeypatch.context() as patch:
-            patch.setattr(anonymizing, "task_of", knowing)
+            patch.setattr(anonymizing, "known_persons", knowing)
             models = [sf.MInvariance(m=self.m, sensitive=D)]
             release = sf.anonymize(table, self.schema, models, self.algorithm, seed=1, **options)
         for number, values in groups_of(release).items():
@@ -57,14 +54,14 @@ class Series:
         self.releases.append(release)
         return release
 
-    def known(self, task: Task, table: pa.Table) -> KnownPersons:
+    def known(self, coded: CodedTable, table: pa.Table) -> KnownPersons:
         """Tell what was published about the persons of a table."""
         names, nobody = table["name"].to_pylist(), np.zeros(table.num_rows, dtype=np.bool_)
         sets = sorted(set(self.signatures.values()), key=lambda each: sorted(map(str, each)))
         place = {each: at for at, each in enumerate(sets)}
         rows = [place[self.signatures[name]] if name in self.signatures else -1 for name in names]
         of_case = np.array(rows, dtype=np.int32)
-        signatures = Signatures.coded(task.table.sensitive[0].domain, list(map(tuple, sets)), of_case, nobody, nobody)
+        signatures = Signatures.coded(coded.sensitive[0].domain, list(map(tuple, sets)), of_case, nobody, nobody)
         return KnownPersons(of_case >= 0, np.zeros(len(names), dtype=np.int64), {D: signatures})
 
 

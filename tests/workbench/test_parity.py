@@ -24,7 +24,10 @@ PARAMETERS = {
     "bottom-up-generalization": {"target": "disease"},
     "k-optimize": {"most_checked": 100},  # it would look at every set of cuts
 }
-PROMISED = {"as-is": [{"name": "k-anonymity", "k": 1}]}
+PROMISED = {
+    "as-is": [{"name": "k-anonymity", "k": 1}],
+    "m-invariant-buckets": [{"name": "m-invariance", "m": 2, "sensitive": "disease"}],
+}
 USUAL = [{"name": "k-anonymity", "k": 3}, {"name": "distinct-l-diversity", "l": 2, "sensitive": "disease"}]
 
 
