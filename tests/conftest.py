@@ -18,20 +18,6 @@ from sfumato.threads import worker_count
 
 SHARED_DATA = "SFUMATO_SHARED_DATA"
 TRACED_EXAMPLES = 3
-# Files that take long come first, so that in the end no process works on one of them while all others are done.
-LONG = (
-    "tests/workbench/browser/",
-    "tests/sources/test_spark_",
-    "tests/conformance/",
-    "tests/workbench/",
-    "tests/release/large/",
-    "tests/algorithms/",
-    "tests/judging/audit/",
-    "tests/reproducing/",
-    "tests/fusing/",
-    "tests/cli/",
-    "tests/queries/",
-)
 
 # The same examples in every run, and no verdict that depends on how fast the machine is or what else was imported.
 settings.register_profile(
@@ -74,8 +60,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, and skip what needs the shared benchmark tables where there are none."""
-    items.sort(key=_turn)
+    """Skip what needs the shared benchmark tables where there are none."""
     if _shared_data_folder() is not None:
         return
     absent = pytest.mark.skip(reason=f"{SHARED_DATA} does not name a folder")
@@ -91,11 +76,6 @@ def shared_data() -> Path:
     if folder is None:
         pytest.fail(f"A test that uses the fixture shared_data must be marked with it ({SHARED_DATA} is not set).")
     return folder
-
-
-def _turn(item: pytest.Item) -> int:
-    """Say when the file of a test has its turn; a file stays together, and tests in it stay in their order."""
-    return next((turn for turn, folder in enumerate(LONG) if item.nodeid.startswith(folder)), len(LONG))
 
 
 def _shared_data_folder() -> Path | None:

@@ -50,9 +50,7 @@ def test_the_test_command_measures_coverage_and_ends_below_the_floor(coverage_by
     whole, single = coverage_by_room["floors"]()
     assert whole >= 90
     assert all(floor > whole for floor in single.values())
-    _, _, after = (
-        (SCRIPTS / "test").read_text("utf-8").partition("\npytest -n 3 --dist loadfile --no-loadscope-reorder --cov ")
-    )
+    _, _, after = (SCRIPTS / "test").read_text("utf-8").partition("\npytest -n 3 --dist loadfile --cov ")
     assert "\npython scripts/coverage_by_room.py\n" in after
 
 
