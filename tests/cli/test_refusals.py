@@ -240,7 +240,8 @@ main()
 @pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, code):
     before = sorted(folder.iterdir())
-    heard = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # also where the tests run under nohup
+    heard = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # also under nohup, and in the background
+    heard += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     done = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=heard + STOPPED.format(signal=signal))
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr

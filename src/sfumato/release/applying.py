@@ -106,7 +106,7 @@ def apply(
     ranked: list[pa.Array | pa.ChunkedArray | _ByGroup] = []  # the number of a bucket counts more than its cells
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
-    shuffles = _Shuffles(publication, kept, blocks or [(np.arange(table.num_rows), stream)])
+    shuffles = _Shuffles(publication, kept, blocks or [(np.arange(len(publication.group)), stream)])
     for at, name in enumerate(names):
         recoded, bucketed = publication.recoded.get(name), name in publication.buckets
         if recoded is None:

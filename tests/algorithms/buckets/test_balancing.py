@@ -82,7 +82,7 @@ def test_counterfeits_are_the_fewest_possible(lacks, came, m):
 def test_who_sits_where_is_random_and_fits():
     codes = np.array([0, 0, 0, 1, 1], dtype=np.uint8)
     seen = set()
-    for _ in range(60):
+    for _ in range(600):  # one of twelve is missed in one of 10**21 runs
         found, left = seat(np.array([1, 0, 0, 2]), np.arange(5), codes, 3, Stream())
         assert found[3] == NOBODY
         assert codes[found[:3]].tolist() == [1, 0, 0]

@@ -198,13 +198,11 @@ class Comparison:
             pairs = group_keys(np.concatenate([mine, theirs]), span)
             labels, span, keys = pairs.labels.astype(np.int64), len(pairs), pairs.keys
             mine, theirs = labels[:rows], labels[rows:]
-        more = np.bincount(mine, many, minlength=span)
-        less = np.bincount(theirs, self.coded.weights, minlength=span)
-        strange = np.flatnonzero(more > less)
-        of_bucket = np.bincount((strange if keys is None else keys[strange]) // width, (more - less)[strange])
-        allowed = np.zeros_like(of_bucket)
-        allowed[: len(fakes)] = fakes[: len(of_bucket)]
-        return int(np.maximum(of_bucket - allowed, 0).sum())
+        over = np.bincount(mine, many, minlength=span) - np.bincount(theirs, self.coded.weights, minlength=span)
+        strange = np.flatnonzero(over > 0)
+        of_bucket = np.bincount((strange if keys is None else keys[strange]) // width, over[strange], len(fakes))
+        of_bucket[: len(fakes)] -= fakes
+        return int(np.maximum(of_bucket, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it if nothing is recoded."""
