@@ -196,11 +196,10 @@ class Comparison:
         span, keys = (int(here.max(initial=0)) + 1) * width, None
         if span > max(DENSE_CELLS, 4 * (len(mine) + len(theirs))):
             pairs = group_keys(np.concatenate([mine, theirs]), span)
-            labels, span, keys = pairs.labels.astype(np.int64), len(pairs), pairs.keys
-            mine, theirs = labels[:rows], labels[rows:]
+            span, keys, mine, theirs = len(pairs), pairs.keys, *np.split(pairs.labels.astype(np.int64), [rows])
         over = np.bincount(mine, many, minlength=span) - np.bincount(theirs, self.coded.weights, minlength=span)
-        strange = np.flatnonzero(over > 0)
-        of_bucket = np.bincount((strange if keys is None else keys[strange]) // width, over[strange], len(fakes))
+        at = np.flatnonzero(over > 0)
+        of_bucket = np.bincount((at if keys is None else keys[at]) // width, over[at], len(fakes))
         of_bucket[: len(fakes)] -= fakes
         return int(np.maximum(of_bucket, 0).sum())
 
