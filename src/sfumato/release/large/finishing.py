@@ -32,7 +32,7 @@ from sfumato.sources.parts import PartsWriter
 from sfumato.table.values import texts
 
 UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
-ROWS_AT_ONCE = 500_000  # of a part, which are a row group
+ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
 @dataclass(frozen=True, kw_only=True)
