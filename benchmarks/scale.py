@@ -267,7 +267,8 @@ def unit(asked: argparse.Namespace) -> None:
     if asked.engine == "spark":
         _spark_unit(asked, what, table, rest)
         return
-    work = duckdb.connect(config={"memory_limit": asked.memory, "threads": 2, "preserve_insertion_order": False})
+    settings = {"memory_limit": asked.memory, "threads": 2, "preserve_insertion_order": False}
+    work = duckdb.connect(config={**settings, "temp_directory": f"{table}/spilled"})
     files = f"read_parquet('{table}/*.parquet')"
     if what == "copy":
         work.execute(f"COPY (SELECT * FROM {files}) TO '{rest[0]}' (FORMAT parquet, PER_THREAD_OUTPUT)")  # noqa: S608 - our own names

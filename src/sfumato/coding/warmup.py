@@ -28,6 +28,7 @@ from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
+    arranging,
     box_growing,
     box_trees,
     cell_counting,
@@ -88,6 +89,7 @@ def warm_up() -> Warmth:
     _pick_once()
     for codes in CODE_TYPES:
         _descend_once(codes)
+        _arrange_once(codes)
     _regroup_once()
     _cover_once()
     _condense_once()
@@ -185,6 +187,13 @@ def _pick_once() -> None:
     stacks, left, counts = np.zeros((3, 1), dtype=np.int64), nothing.copy(), nothing.copy()
     tree = -one, nothing, one
     picking.pick_blocks(tree, nothing, left, counts, 0, 1, (1, 1, 1, 1), stacks, rooms, picked, sizes, state)
+
+
+def _arrange_once(codes: type[np.unsignedinteger]) -> None:
+    """Order two records in a set of two groups."""
+    none, two, rows = np.zeros(1, dtype=np.int64), np.array([2]), np.arange(2)
+    some = np.zeros((1, 2), dtype=codes)
+    arranging.arrange(some, _one_axis().arrays, (none, two, two), 0, 1, rows, rows.copy())
 
 
 def _condense_once() -> None:
@@ -331,7 +340,7 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
-        *(box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
+        *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
         *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
         *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
         *(walking, worths),

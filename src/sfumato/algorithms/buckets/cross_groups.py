@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +15,10 @@ from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.algorithms.buckets.cross_picking import Sets
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, cutter_for, widths
+from sfumato.coding.grouping import COMPILED_ROWS
 from sfumato.coding.ordering import ascending
+from sfumato.coding.readiness import compiled_for
+from sfumato.threads import in_threads, worker_count
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -81,6 +86,24 @@ class _Cutting:
 
     def arranged(self, codes: Codes, axes: Axes) -> Ints:
         """Order the records so that those of a group are close to each other."""
+        if compiled_for(codes.shape[1], COMPILED_ROWS):
+            return self._arranged_by_sets(codes, axes)
+        return self._arranged_by_levels(codes, axes)
+
+    def _arranged_by_sets(self, codes: Codes, axes: Axes) -> Ints:
+        from sfumato.coding.kernels import arranging as kernel
+
+        order = np.arange(codes.shape[1])
+        room, sets = np.empty_like(order), (self.starts, self.sizes, self.groups)
+
+        def work(part: tuple[int, int]) -> None:
+            kernel.arrange(codes, axes.arrays, sets, *part, order, room)
+
+        edges = np.linspace(0, len(self.sizes), 4 * worker_count() + 1).astype(int).tolist()
+        deque(in_threads(work, pairwise(edges)), maxlen=0)
+        return order
+
+    def _arranged_by_levels(self, codes: Codes, axes: Axes) -> Ints:
         order = np.arange(codes.shape[1])
         of_set = np.arange(len(self.sizes))
         first, last = np.zeros_like(of_set), self.groups

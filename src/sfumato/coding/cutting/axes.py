@@ -38,6 +38,11 @@ class Axes:
     def __len__(self) -> int:
         return len(self.leaves)
 
+    @property
+    def arrays(self) -> tuple[Offsets, Offsets, Offsets, Floats, Offsets, npt.NDArray[np.int32], Floats]:
+        """Everything, as compiled loops take it."""
+        return self.leaves, self.heights, self.places, self.positions, self.trees, self.nodes, self.shares
+
 
 def axes_of(domains: Sequence[Domain]) -> Axes:
     """Build the axes of several domains: trees for taxonomies, positions for all other scales."""

@@ -85,14 +85,13 @@ class CompiledCutter:
     ) -> Cuts:
         """Propose a cut for each of the named segments, trying axes from `first_rank`."""
         arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(6))
-        layout = (axes.leaves, axes.heights, axes.places, axes.positions, axes.trees, axes.nodes, axes.shares)
         found = (ranges.low, ranges.high, ranges.missing)
         how = (rule.smallest, rule.relaxed, rule.missing_rides)
         self._in_threads(
             records.offsets[segments + 1] - records.offsets[segments],
             lambda first, last: kernel.propose(
-                records.codes, records.weight, records.offsets, segments, first_rank, layout, found, how, first, last,
-                arrays,
+                records.codes, records.weight, records.offsets, segments, first_rank, axes.arrays, found, how, first,
+                last, arrays,
             ),
         )  # fmt: skip
         return Cuts(*arrays)
