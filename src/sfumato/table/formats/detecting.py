@@ -42,9 +42,11 @@ def detect(columns: Mapping[str, pa.Array], given: Conventions) -> Detected:
     given : what is known; only what is None is found out.
     """
     open_ = {name: values for name, values in columns.items() if len(values) and name not in given.column_types}
-    found, said = _numbers(open_, given)
-    found, more = _days(_texts(open_, found), found)
-    left = _texts(open_, found)
+    numbers, said = _numbers(open_, given)
+    left = _texts(open_, numbers)
+    found, more = _days(left, numbers)
+    if found != numbers:
+        left = _texts(left, found)
     return Detected(found, (*said, *more, *(remark for name in left for remark in odd_texts(name, left[name]))))
 
 
