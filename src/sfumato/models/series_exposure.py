@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -88,6 +89,11 @@ class SeriesExposure(SeriesModel):
         fits = is_number(self.limit) and 0 < self.limit <= 1
         require(fits, self, "limit", "a number above 0 and at most 1", self.limit)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+
+    @property
+    def smallest_group(self) -> int:
+        """A single record has at least the share 1 / size of its group."""
+        return ceil(round(1 / self.limit, 9))
 
     def level(self, groups: Groups) -> Levels:
         """Divide the largest count of every group by its size, with one correct rounding."""
