@@ -61,6 +61,13 @@ class GroupedRelease:
             return np.zeros(len(self.members), dtype=np.bool_)
         return np.append(self.shown, False)[self.members]
 
+    def only(self, groups: npt.NDArray[np.bool_]) -> GroupedRelease:
+        """Return the same release with some of its groups; members of the others are in none."""
+        number = np.append(np.where(groups, np.cumsum(groups) - 1, IN_NO_GROUP), IN_NO_GROUP)
+        kept = np.flatnonzero(groups)
+        shown = None if self.shown is None else self.shown[kept]
+        return GroupedRelease(number[self.members], self.histogram.take(kept), self.counterfeits[kept], shown)
+
     @property
     def sizes(self) -> Counts:
         """How many persons each group has."""
@@ -122,6 +129,14 @@ class History:
     def open(self) -> npt.NDArray[np.bool_]:
         """Whose cell some release shows beside her record, because she did not flag it there."""
         return np.logical_or.reduce([each.open for each in self.releases])
+
+    @property
+    def hidden(self) -> History:
+        """The same series without cells that are shown because nobody flagged them."""
+        if not self.open.any():
+            return self
+        whole = [np.ones(each.groups, dtype=np.bool_) if each.shown is None else ~each.shown for each in self.releases]
+        return replace(self, releases=tuple(each.only(kept) for each, kept in zip(self.releases, whole, strict=True)))
 
     def until(self, release: int) -> History:
         """Return the first releases of the series alone."""

@@ -152,11 +152,10 @@ def _turns(component: Ints, left: Bools) -> Ints:
 
 def _only(history: History, persons: Bools) -> History:
     """Return the same series with the groups of some persons alone, who make whole components."""
-    releases = []
-    for each in history.releases:
-        members = np.where(persons, each.members, IN_NO_GROUP)
-        kept, place = np.unique(members[members >= 0], return_inverse=True)
-        members[members >= 0] = place
-        shown = None if each.shown is None else each.shown[kept]
-        releases.append(GroupedRelease(members, each.histogram.take(kept), each.counterfeits[kept], shown))
-    return replace(history, releases=tuple(releases))
+
+    def of_persons(release: GroupedRelease) -> GroupedRelease:
+        groups = np.zeros(release.groups, dtype=np.bool_)
+        groups[release.members[persons & (release.members >= 0)]] = True
+        return release.only(groups)
+
+    return replace(history, releases=tuple(map(of_persons, history.releases)))

@@ -102,8 +102,14 @@ class SeriesExposure(SeriesModel):
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
         """Compute everybody's exposure; what is known only from below can convict, and never acquit."""
-        known = each_release_alone(history) if history.transient else climb(history).known()
-        return judged(known, self.limit, linked)
+        return judged(exposed_by(history), self.limit, linked)
+
+
+def exposed_by(history: History) -> Known:
+    """Find what a series tells of everybody whose cell is hidden; who shows hers has no candidates, and no limit."""
+    if history.transient:
+        return each_release_alone(history)
+    return climb(history).known().without(history.open)
 
 
 def judged(known: Known, limit: float, linked: int) -> OverSeries:

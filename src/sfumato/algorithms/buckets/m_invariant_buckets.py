@@ -57,6 +57,7 @@ class MInvariantBuckets(Algorithm):
     name = "m-invariant-buckets"
     reference = "Xiao, Tao 2007, https://doi.org/10.1145/1247480.1247556"
     needs_monotone = "always"
+    follows_series = True
     serves_attributes = "one"
     hides_identities = False
     serves_blocks = False
