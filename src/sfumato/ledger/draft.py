@@ -19,6 +19,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
 from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
+from sfumato.ledger.flag_changes import flag_changes
 from sfumato.ledger.histories import GROUPED, histories_of
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import STRANGER, Ints
@@ -48,6 +49,15 @@ class Draft:
             "published_first": int((published & ~old).sum()),
             "waiting": int((~published & ~old).sum()),
         }
+
+    def flag_changes(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
+        """Count, by attribute, flags that came and went since earlier releases; see `sfumato.ledger.flag_changes`.
+
+        Parameters
+        ----------
+        evidence, rows, at : as for `recorded`.
+        """
+        return flag_changes(self.version, evidence, rows, at)
 
     def known(
         self, coded: CodedTable, order: npt.NDArray[np.integer] | None, limits: Mapping[str, float]

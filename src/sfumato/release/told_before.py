@@ -32,11 +32,17 @@ def told_before(
     """
     limits = promised_exposure(models)
     histories = draft.histories(evidence=evidence, rows=rows, at=at)
+    changes = draft.flag_changes(evidence=evidence, rows=rows, at=at)
     return {
         **draft.figures(at),
         "counterfeits": evidence.counterfeits,
         "attributes": [
-            {"attribute": name, "limit": limits.get(name), "releases": _release_by_release(history)}
+            {
+                "attribute": name,
+                "limit": limits.get(name),
+                "releases": _release_by_release(history),
+                **changes.get(name, {}),
+            }
             for name, history in histories.items()
         ],
     }
@@ -51,6 +57,7 @@ def _release_by_release(history: History) -> list[dict[str, Any]]:
             {
                 "release": count,
                 "persons": exposed.persons,
+                "shown": exposed.shown,
                 "maximum": exposed.max(),
                 "mean": exposed.mean(),
                 "exact": exposed.exact,
