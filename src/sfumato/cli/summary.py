@@ -60,7 +60,7 @@ def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator
             f"Release {told['number']:,} of its series: persons published before: {told['published_before']:,}, "
             f"new: {told['published_first']:,}, waiting: {told['waiting']:,}"
         )
-        for name, changes in told.get("flags", {}).items():
+        for name, changes in told.get("flags", {}).items() if told["number"] > 1 else ():
             yield (
                 f"Flags of {printable(name)}: no longer flagged and shown: {changes['shown_now']:,}, hidden all the "
                 f"same: {changes['kept_hidden']:,}; flagged though shown before: {changes['flagged_late']:,}"

@@ -53,7 +53,8 @@ def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated
         wrong = 0
         for column, buckets in stated.items():
             bucket, wanted = _wanted(shown, column, buckets)
-            wrong += int(np.count_nonzero(np.bincount(bucket[nobody], minlength=len(wanted)) != wanted))
+            there = np.bincount(bucket[nobody], minlength=len(wanted))
+            wrong += int(np.count_nonzero(there[:-1] != wanted[:-1]))  # the last are in no bucket of this attribute
         if wrong:
             raise SchemaError(
                 f"In {wrong:,} buckets the correspondence has another number of rows that belong to nobody (-1) than "

@@ -197,7 +197,7 @@ class _Attribute:
         """Seat the cells of some records; return the seats, the bucket of each, and who is left out.
 
         Who is in a component with somebody whose cell is shown stays with her company, and nobody joins it. Cells that
-        were shown hide nobody, so they are put into buckets of their own.
+        were shown hide nobody, so they are seated apart, and none of them waits.
         """
         known, width, stream = self.known, self.known.width, self.task.stream
         m = max(model.smallest_group for model in self.models)
@@ -205,12 +205,12 @@ class _Attribute:
         rows = kept[self.cells[kept]]
         signed, nobody = known.of_case[rows] != UNSIGNED, np.full(len(self.cells), NOBODY, dtype=np.int64)
         company = nobody if known.companies is None else known.companies.of_case
-        closed = signed & (False if known.companies is None else known.companies.closed[rows])
-        late = self.shown[rows] & ~signed
+        late = self.shown[rows]
+        closed = signed & ~late & (False if known.companies is None else known.companies.closed[rows])
         seats = series.seats(rows[~closed & ~late])
         bucket = match_in_company(seats, company, width, stream)
         apart = series.in_companies(rows[closed], company)
-        own = series.among_themselves(rows[late])
+        own = replace(series, newcomers="counterfeits").seats(rows[late])
         more = match_at_random(own, width, stream)
         ends = np.cumsum([int(each.max(initial=-1)) + 1 for each in (bucket, apart.signature)])
         return (

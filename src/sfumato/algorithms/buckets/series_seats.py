@@ -81,14 +81,6 @@ class SeriesSeats:
         self.left_out = found.left_out
         return seats + self._placed(found.pieces, found.seats, signatures, apart=bool(more.any()))
 
-    def among_themselves(self, rows: Ints) -> Seats:
-        """Assign some rows to signatures of their own, all of them, with as many counterfeits as that takes."""
-        codes = self.column.codes
-        rest = np.bincount(codes[rows], minlength=self.width)
-        nobody = np.zeros(0, dtype=np.int64)
-        more = self._more(rest, Seats(nobody, nobody, nobody))
-        return assign_newcomers(rows, codes, self.m, self.task.stream, extra=np.zeros_like(rest), more=more).seats
-
     def in_companies(self, rows: Ints, company: Ints) -> Seats:
         """Seat persons with those of their company alone, and counterfeits where others of it sat; each is a bucket."""
         codes = self.column.codes

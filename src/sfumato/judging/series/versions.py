@@ -217,7 +217,7 @@ class Versions:
         once = np.ones(int(kept.sum()), dtype=np.int64)
         histogram = Histogram.of_entries(group[kept], codes[kept], once, groups=groups, width=width)
         nobody = np.bincount(group[kept & (rows < 0)], minlength=groups)
-        return GroupedRelease(members, histogram, nobody, shown)
+        return GroupedRelease(members, histogram, nobody, shown).only(histogram.sizes > 0)
 
     def _told_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
         """Say which cells are in groups; a suppressed one that stands with its row is in none.
