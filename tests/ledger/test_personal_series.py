@@ -329,3 +329,19 @@ def test_the_report_and_the_ledger_tell_of_cells_that_are_shown(tmp_path):
     ):
         assert sentence in page
     assert [each.groups[D] for each in series.ledger.releases()] == [1, 2]
+
+
+def test_the_public_table_alone_tells_which_rows_are_nobodys_though_others_show_nothing_but_stars(tmp_path):
+    schema = replace(SCHEMA, flags={D: "hide", "age": "hide_age"})
+    models = [*promised(3, 1 / 2), sf.FrequencyLDiversity(l=2, sensitive="age")]
+    series = Personal(tmp_path, models)
+
+    def hiding(written: str, ages: str) -> pa.Table:
+        return version(written).append_column("hide_age", pa.array([cell[0] in ages for cell in written.split()]))
+
+    series.release(hiding("ax+ by+ dw+ ex- fy-", "aef"), schema)
+    last = series.release(hiding("ax+ dw+ ex- fy-", "aef"), schema)
+    assert last.counterfeits
+    audit = sf.audit(last.frame, schema, models, counterfeits=_stated(last))
+    assert audit.holds
+    assert audit.records == 4
