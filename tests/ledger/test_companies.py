@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from series_oracle import chances, written
 from sfumato.core.history import GroupedRelease, History
+from sfumato.ledger import companies
 from sfumato.ledger.companies import Told, shown_cells
 
 
@@ -78,6 +80,13 @@ def test_of_several_cells_those_are_shown_that_keep_the_limit_together():
     assert Told(history).may_show(everybody[:7], truth[:7], 1 / 3).tolist() == [True] * 5 + [False] * 2
     assert Told(history).may_show(everybody[:3], truth[:3], 1 / 3).tolist() == [True, False, False]
     assert Told(history).may_show(everybody[:0], truth[:0], 1 / 3).tolist() == []
+
+
+def test_what_is_not_known_exactly_is_not_shown(monkeypatch):
+    told, person = Told(written("abcd:wxyz", "abef:wxyz")), np.array([2])
+    assert told.may_show(person, np.array([2]), 1 / 2).all()
+    monkeypatch.setattr(companies, "climb", partial(companies.climb, exact_up_to=0))
+    assert not told.may_show(person, np.array([2]), 1 / 2).any()
 
 
 def test_what_contradicts_earlier_releases_is_not_shown():

@@ -128,7 +128,7 @@ class History:
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:
         """Whose cell some release shows beside her record, because she did not flag it there."""
-        return np.logical_or.reduce([each.open for each in self.releases])
+        return np.asarray(np.logical_or.reduce([each.open for each in self.releases]))
 
     @property
     def hidden(self) -> History:

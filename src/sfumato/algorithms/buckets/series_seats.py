@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.assignment import surplus
@@ -104,7 +105,7 @@ class SeriesSeats:
         changed = self._refuse_changed(signatures, seats)
         return seats.take(~changed), cases[newcomer]
 
-    def _refuse_changed(self, signatures: SignatureSets, seats: Seats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _refuse_changed(self, signatures: SignatureSets, seats: Seats) -> npt.NDArray[np.bool_]:
         """Refuse persons whose value is not in their signature; return who they are, if they are to be left out."""
         changed = (signatures.places(seats.signature, seats.value) == NOBODY) | self.known.changed[seats.row]
         if changed.any() and self.changed == "refuse":
@@ -118,7 +119,7 @@ class SeriesSeats:
                 f"{persons:,} persons have a value of {name!r}, which is transient, that is not among those they were "
                 "published with; leave them out by changed='suppress', or promise nothing about series for it."
             )
-        return changed
+        return np.asarray(changed)
 
     def _refuse_short(self, signatures: SignatureSets, seats: Seats) -> None:
         """Refuse to promise more than earlier releases did."""
