@@ -175,7 +175,7 @@ def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp
     last = releases[-1]
     both = {name: last.draft.version.memory.attributes[name] for name in ("condition", "nationality")}
     assert all(each.shown.any() and (each.place >= 0).any() for each in both.values())
-    assert last.counterfeits
+    assert sum(ledger.releases()[-1].counterfeits.values()) == last.counterfeits > 0
     stated = sf.audit(last.frame, POPULATION, models, counterfeits=_stated(last))
     assert stated.holds
     assert ledger.verify() == ()

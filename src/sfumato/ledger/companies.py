@@ -22,7 +22,7 @@ TRIES = 8  # how often cells of one component are tried one after another, if no
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Told:
+class ToldCells:
     """What all earlier releases told of one attribute, for decisions about the next one."""
 
     history: History
@@ -110,7 +110,7 @@ def companies_of(
     flags : whose cell is flagged.
     limit : the largest exposure of anybody whose cell is hidden.
     """
-    told, known = Told(history), numbers >= 0
+    told, known = ToldCells(history), numbers >= 0
     places = {text: code for code, text in enumerate((*history.values, None))}
     codes = np.array([places.get(text, UNSIGNED) for text in (*column.domain.texts, None)])[column.codes]
     asked = known & ~flags & (signed.of_case != UNSIGNED) & ~signed.shown & ~signed.changed & (codes != UNSIGNED)
