@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from personal_versions import SCHEMA, D, Personal, buckets, promised, version
-from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.table import atomic
 
 FOUR = "ax+ by+ cz+ dw+"
@@ -272,6 +272,12 @@ def test_promises_that_equal_buckets_cannot_keep_are_refused(tmp_path):
         (tmp_path / "ledger").unlink()
         (tmp_path / "ledger.key").unlink()
         (tmp_path / "ledger.head").unlink()
+
+
+def test_a_series_is_not_searched_in_blocks(tmp_path):
+    series = Personal(tmp_path, [sf.FrequencyLDiversity(l=2, sensitive=D)])
+    with pytest.raises(InvalidParameterError, match="looks at all persons of a series together"):
+        series.release(FOUR, replace(SCHEMA, flags={}), block_rows=2)
 
 
 def test_buckets_of_persons_are_refused_where_cells_were_shown(tmp_path):

@@ -53,6 +53,11 @@ def drafted(
     refuse_other_ledger(recipe, ledger)
     if ledger is None:
         return recipe, None
+    if recipe.block_rows is not None and recipe.algorithm.follows_series:
+        raise InvalidParameterError(
+            f"{type(recipe.algorithm).__name__} looks at all persons of a series together, so the table is not "
+            "searched in blocks; drop block_rows."
+        )
     draft = ledger.draft(table, recipe.schema, later_rows=later_rows)
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
 
