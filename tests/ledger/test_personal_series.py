@@ -263,6 +263,28 @@ def test_a_permanent_value_that_changed_is_refused_and_nothing_is_recorded(tmp_p
     assert len(series.ledger.releases()) == 1
 
 
+@pytest.mark.parametrize("second", ["ax- by+ cz+ dw+", "ax+ by+ cz+ dw+"])
+def test_who_stays_with_her_companions_cannot_change_her_value_or_be_promised_more(second, tmp_path):
+    series = Personal(tmp_path, promised(4, 1 / 3))
+    series.release(FOUR)
+    series.release(second)
+    for other in ("v", "z"):  # outside of her signature, and inside
+        with pytest.raises((InfeasibleError, SchemaError), match="1 persons changed a permanent value"):
+            series.release(f"ax- b{other}+ cz+ dw+")
+    series.models = promised(5, 1 / 3)
+    with pytest.raises(InfeasibleError, match="published among fewer than m = 5 values of 'disease'"):
+        series.release("ax- by+ cz+ dw+")
+
+
+def test_who_changed_her_value_within_her_signature_can_be_left_out(tmp_path):
+    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series.algorithm = sf.MInvariantBuckets(changed="suppress")
+    plain = replace(SCHEMA, flags={})
+    series.release("ax+ by+", plain)
+    second = series.release("ay+ by+", plain, max_suppressed=0.5)
+    assert buckets(second) == {("b", "xy", 1)}
+
+
 def test_promises_that_equal_buckets_cannot_keep_are_refused(tmp_path):
     close, classes = sf.TCloseness(t=0.2, sensitive=D), sf.MDistinct(m=2, sensitive=D, stays={})
     for model, sentence in ((close, "in a series, because"), (classes, "which is about classes of values")):
