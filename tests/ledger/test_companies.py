@@ -10,6 +10,7 @@ import pytest
 
 from series_oracle import chances, written
 from sfumato.core.history import GroupedRelease, History
+from sfumato.core.signatures import Companies, Signatures
 from sfumato.ledger import companies
 from sfumato.ledger.companies import ToldCells, shown_cells
 
@@ -92,3 +93,10 @@ def test_what_is_not_known_exactly_is_not_shown(monkeypatch):
 def test_what_contradicts_earlier_releases_is_not_shown():
     told = ToldCells(written("ab:xy cd:xy"))
     assert told.may_show(np.array([0, 1, 2]), np.array([0, 0, 0]), 1.0).tolist() == [True, False, True]
+
+
+def test_what_is_known_of_some_cases_is_that_of_these_cases():
+    nobody, told = np.zeros(3, dtype=np.bool_), Companies(np.arange(3), np.arange(3) > 0, np.arange(3) > 1)
+    known = Signatures((), np.full(3, -1, dtype=np.int32), (), nobody, nobody, companies=told).take(np.array([2, 0]))
+    assert known.companies.of_case.tolist() == [2, 0]
+    assert known.companies.closed.tolist() == known.companies.may_show.tolist() == [True, False]

@@ -172,6 +172,9 @@ def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp
     assert series.holds
     assert series.exposure("condition").max() == pytest.approx(1 / 3)
     assert series.exposure("nationality").max() == 0.5
+    remembered = sf.audit_series(ledger)
+    for name in POPULATION.sensitive:
+        assert series.exposure(name).counterfeits == remembered.exposure(name).counterfeits
     last = releases[-1]
     both = {name: last.draft.version.memory.attributes[name] for name in ("condition", "nationality")}
     assert all(each.shown.any() and (each.place >= 0).any() for each in both.values())
@@ -179,6 +182,20 @@ def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp
     stated = sf.audit(last.frame, POPULATION, models, counterfeits=_stated(last))
     assert stated.holds
     assert ledger.verify() == ()
+
+
+def test_rows_of_nobody_for_one_attribute_show_nothing_of_another(tmp_path):
+    schema = replace(SCHEMA, sensitive=[D, "ward"], flags={})
+    models = [sf.MInvariance(m=2, sensitive=D), sf.MInvariance(m=3, sensitive="ward")]
+    series = Personal(tmp_path, models)
+    first = version("ax+ by+ cx+ dy+ ex+ fy+").append_column("ward", pa.array(list("123123")))
+    series.release(first, schema)
+    last = series.release(first.slice(1), schema)  # somebody else with x and in ward 1 is lacking, each in its bucket
+    assert last.counterfeits == 2
+    assert sf.audit_series(series.releases).holds
+    stated = sf.audit(last.frame, schema, models, counterfeits=_stated(last))
+    assert stated.holds
+    assert stated.records == 5
 
 
 def _stated(release: sf.Release) -> dict[str, dict[str, int]]:
