@@ -73,6 +73,14 @@ def test_nobody_joins_those_who_were_with_somebody_whose_cell_is_shown(tmp_path)
     assert series.highest() == 1 / 3
 
 
+def test_without_a_promise_over_the_series_that_of_every_release_is_the_limit(tmp_path):
+    series = Personal(tmp_path, [sf.FrequencyLDiversity(l=3, sensitive=D)])
+    series.release("ax+ by+ cz+")
+    series.release("ax- by+ cz+")
+    assert series.changes() == (0, 1, 0)
+    assert series.highest() == 1 / 3
+
+
 def test_without_room_between_bucket_and_limit_no_cell_is_shown(tmp_path):
     series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
     series.release("ax+ by+ cx-")
@@ -193,9 +201,11 @@ def test_rows_of_nobody_for_one_attribute_show_nothing_of_another(tmp_path):
     last = series.release(first.slice(1), schema)  # somebody else with x and in ward 1 is lacking, each in its bucket
     assert last.counterfeits == 2
     assert sf.audit_series(series.releases).holds
-    stated = sf.audit(last.frame, schema, models, counterfeits=_stated(last))
-    assert stated.holds
-    assert stated.records == 5
+    known = {"original": last.original, "correspondence": last.correspondence}
+    for told in ({}, known):
+        stated = sf.audit(last.frame, schema, models, **told, counterfeits=_stated(last))
+        assert stated.holds
+        assert stated.records == 5
 
 
 def _stated(release: sf.Release) -> dict[str, dict[str, int]]:
