@@ -181,7 +181,7 @@ def _refuse_impossible(model: PrivacyModel, task: Task, algorithm: Algorithm) ->
     In a later release of a series, rows that belong to nobody may fill up a bucket, and others may wait: then only the
     search can tell.
     """
-    later = task.known is not None and task.known.published.any()
+    later = task.known is not None and task.known.any
     if later and algorithm.follows_series and model.attributes:
         return
     reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
