@@ -1,0 +1,53 @@
+"""What is published of sets: whatever form it has, it is written, read back, judged, measured and attacked alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from sfumato.baskets.baskets import Baskets
+
+Pair = tuple[str, str]
+
+
+class PublishedSets(ABC):
+    """A form of published sets: baskets of items and groups of items, or baskets that were taken apart."""
+
+    @abstractmethod
+    def to_lists(self) -> list[list[str]]:
+        """Return what is published as lists of items, one for each basket or part of one."""
+
+    @abstractmethod
+    def facts(self) -> Mapping[str, float]:
+        """Return counts that receivers may know, such as the number of baskets."""
+
+    @abstractmethod
+    def write_files(self, folder: Path, table_format: str) -> Mapping[str, str]:
+        """Write everything that is published, and say of every file what it holds, by its name."""
+
+    @classmethod
+    @abstractmethod
+    def read_files(cls, folder: Path) -> Self | None:
+        """Read what was written back, as a receiver would; None if the folder holds another form."""
+
+    @abstractmethod
+    def losses(self, original: Baskets) -> Mapping[str, float]:
+        """Measure what the form lost, by name, such as `ncp` and `occurrences lost`."""
+
+    @abstractmethod
+    def pair_supports(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
+        """Estimate how many original baskets hold both items of each pair."""
+
+    @abstractmethod
+    def top_pairs(self, count: int) -> list[Pair]:
+        """Return the pairs of items that most baskets hold as far as the release tells, ties by name."""
+
+    @abstractmethod
+    def matches(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
+        """Count the baskets that an adversary finds who knows these items of a person, for each set of items."""
