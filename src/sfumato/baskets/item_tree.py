@@ -120,7 +120,9 @@ def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     >>> balanced(["a", "b", "c"], fan_out=2).rows
     (('a', 'group-1-1', '*'), ('b', 'group-1-1', '*'), ('c', 'group-1-2', '*'))
     """
-    require(is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out)
+    require(
+        is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out
+    )
     numbers = all(name.isdecimal() for name in items)
     ordered = sorted(items, key=(lambda name: (int(name), name)) if numbers else None)
     columns, level = [ordered], 1
