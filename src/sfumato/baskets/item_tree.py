@@ -66,11 +66,11 @@ class ItemTree:
         return counts
 
     @cached_property
-    def loss(self) -> npt.NDArray[np.float64]:
-        """The normalized certainty penalty of every node: 0 for an item, else its share of all items."""
-        loss = self.leaves / self.item_count
-        loss[: self.item_count] = 0.0
-        return np.asarray(loss)
+    def penalty(self) -> Ints:
+        """The certainty penalty of every node, not yet normalized: 0 for an item, else how many it stands for."""
+        penalty = self.leaves.copy()
+        penalty[: self.item_count] = 0
+        return penalty
 
     @cached_property
     def first(self) -> Ints:

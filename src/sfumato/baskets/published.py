@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,12 @@ Pair = tuple[str, str]
 
 
 class PublishedSets(ABC):
-    """A form of published sets: baskets of items and groups of items, or baskets that were taken apart."""
+    """A form of published sets: baskets of items and groups of items, or baskets that were taken apart.
+
+    `files` says of every file that may be written what it holds, by its name.
+    """
+
+    files: ClassVar[Mapping[str, str]]
 
     @abstractmethod
     def to_lists(self) -> list[list[str]]:
@@ -28,13 +33,20 @@ class PublishedSets(ABC):
         """Return counts that receivers may know, such as the number of baskets."""
 
     @abstractmethod
-    def write_files(self, folder: Path, table_format: str) -> Mapping[str, str]:
-        """Write everything that is published, and say of every file what it holds, by its name."""
+    def write_files(self, folder: Path, table_format: str) -> None:
+        """Write everything that is published, as `"csv"`, `"parquet"` or, where it can be, `"fimi"`."""
 
     @classmethod
     @abstractmethod
     def read_files(cls, folder: Path) -> Self | None:
         """Read what was written back, as a receiver would; None if the folder holds another form."""
+
+    @abstractmethod
+    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+        """Return how many baskets match the rarest set of at most m items that occurs, and how many sets fewer than k.
+
+        This is what `KMAnonymity` judges.
+        """
 
     @abstractmethod
     def losses(self, original: Baskets) -> Mapping[str, float]:
