@@ -1,3 +1,10 @@
+from .apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .baskets import Baskets as Baskets
-from .reading import read as read
+from .direct_anonymization import DirectAnonymization as DirectAnonymization
 from .item_tree import balanced as balanced
+from .km_anonymity import KMAnonymity as KMAnonymity
+from .local_recoding import LocalRecoding as LocalRecoding
+from .optimal_cut import OptimalCut as OptimalCut
+from .published import PublishedSets as PublishedSets
+from .reading import read as read
+from .vertical_partition import VerticalPartition as VerticalPartition

@@ -84,7 +84,9 @@ def _of_pairs(persons: pa.ChunkedArray, column: pa.ChunkedArray) -> Entered:
 
 def _coded_persons(persons: pa.ChunkedArray) -> tuple[Ints, int]:
     if persons.null_count:
-        raise SchemaError(f"{persons.null_count:,} rows do not say whose items they are; name the person, or drop them.")
+        raise SchemaError(
+            f"{persons.null_count:,} rows do not say whose items they are; name the person, or drop them."
+        )
     distinct, codes = coded(persons)
     return codes.to_numpy(zero_copy_only=False).astype(np.int64), len(distinct)
 

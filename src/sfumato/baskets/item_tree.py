@@ -92,6 +92,14 @@ class ItemTree:
             filled[above] += self.leaves[node]
         return first, first[: self.item_count]
 
+    def without_parent(self, node: int) -> ItemTree:
+        """Return the same nodes, of which one has nothing above it any more."""
+        made = ItemTree(self.names, self.parents.copy(), self.item_count)
+        for name in ("leaves", "penalty", "_spans"):  # which only the whole tree tells
+            made.__dict__[name] = getattr(self, name)
+        made.parents[node] = -1
+        return made
+
     def item_codes(self, items: Iterable[str]) -> Ints:
         """Return the nodes of items; refuse items that are no leaf by number, since items are data."""
         place = {name: code for code, name in enumerate(self.names[: self.item_count])}
@@ -120,7 +128,9 @@ def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     >>> balanced(["a", "b", "c"], fan_out=2).rows
     (('a', 'group-1-1', '*'), ('b', 'group-1-1', '*'), ('c', 'group-1-2', '*'))
     """
-    require(is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out)
+    require(
+        is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out
+    )
     numbers = all(name.isdecimal() for name in items)
     ordered = sorted(items, key=(lambda name: (int(name), name)) if numbers else None)
     columns, level = [ordered], 1
