@@ -1,5 +1,12 @@
+from .apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .baskets import Baskets as Baskets
+from .direct_anonymization import DirectAnonymization as DirectAnonymization
 from .item_tree import balanced as balanced
+from .km_anonymity import KMAnonymity as KMAnonymity
+from .local_recoding import LocalRecoding as LocalRecoding
 from .logs import LogCounts as LogCounts
 from .logs import private_counts as private_counts
+from .optimal_cut import OptimalCut as OptimalCut
+from .published import PublishedSets as PublishedSets
 from .reading import read as read
+from .vertical_partition import VerticalPartition as VerticalPartition

@@ -6,14 +6,20 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.baskets import basket_files
 from sfumato.baskets.entering import Entered, enter
+from sfumato.baskets.item_tree import ItemTree
+from sfumato.baskets.losing import losses_of, pair_supports_of, top_pairs_of
+from sfumato.baskets.matching import matches_of
 from sfumato.baskets.ordering import order_by_content
+from sfumato.baskets.published import Pair, PublishedSets
+from sfumato.coding.item_sets import ItemSets
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame
 
@@ -24,7 +30,7 @@ IntoBaskets: TypeAlias = "Sequence[Iterable[object]] | Frame"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Baskets:
+class Baskets(PublishedSets):
     """The items of every person, of whom no few items may be enough to find her.
 
     One basket is one person: several baskets of one person are united, and repeated items count once. Baskets without
@@ -46,7 +52,8 @@ class Baskets:
     within : for every item the narrowest other item here that stands for it and for more, -1 if there is none.
     empty : how many persons have no items.
     united : how many baskets were united with another one of the same person.
-    origin : in data that a search found, the original basket of each basket, for measures; never written.
+    origin, tree : in data that a search found, the original basket of each basket, and the tree of which its items are
+        nodes, for measures and attacks; never written.
 
     Examples
     --------
@@ -54,6 +61,8 @@ class Baskets:
     >>> baskets, baskets.to_lists()
     (<Baskets: 2 baskets, 2 items, 3 occurrences, 1 empty basket left out>, [['bread', 'milk'], ['bread']])
     """
+
+    files: ClassVar[Mapping[str, str]] = basket_files.FILES
 
     codes: Codes
     offsets: Ints
@@ -63,6 +72,7 @@ class Baskets:
     empty: int = 0
     united: int = 0
     origin: Ints | None = field(default=None)
+    tree: ItemTree | None = field(default=None)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
@@ -85,6 +95,7 @@ class Baskets:
         within: npt.NDArray[np.integer] | None = None,
         is_sensitive: Flags | None = None,
         origin: Ints | None = None,
+        tree: ItemTree | None = None,
     ) -> Baskets:
         """Make baskets of codes in any order: sort and unite them, drop what does not occur, keep empty ones apart.
 
@@ -94,15 +105,22 @@ class Baskets:
         items : distinct names, in any order.
         within : as the attribute, with codes into `items`; what does not occur is passed over.
         is_sensitive : which items are sensitive; by default none.
-        origin : the original basket of each basket.
+        origin, tree : as the attributes.
         """
         made = cls.__new__(cls)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         marked = None if is_sensitive is None else np.asarray(is_sensitive, dtype=np.bool_)
         above = None if within is None else np.asarray(within, dtype=np.int64)
         entered = Entered(rows, np.asarray(codes, dtype=np.int64), tuple(items), len(offsets) - 1)
-        _fill(made, entered, above, marked, origin)
-        return made
+        _fill(made, entered, above, marked)
+        full = np.diff(offsets) > 0
+        return made.known(origin=None if origin is None else origin[full], tree=tree)
+
+    def known(self, *, origin: Ints | None = None, tree: ItemTree | None = None) -> Baskets:
+        """Say what is known of the making of baskets: the original of each, and the tree of their items."""
+        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "tree", tree)
+        return self
 
     def _marked(self, sensitive: Iterable[str]) -> Flags:
         names = {str(name) for name in sensitive}
@@ -168,16 +186,13 @@ class Baskets:
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         at = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        origin = None if self.origin is None else self.origin[rows]
-        return Baskets.of_codes(
-            self.codes[at], offsets, self.items, within=self.within, is_sensitive=self.is_sensitive, origin=origin
-        )
+        made = Baskets.of_codes(self.codes[at], offsets, self.items, within=self.within, is_sensitive=self.is_sensitive)
+        return made.known(origin=None if self.origin is None else self.origin[rows], tree=self.tree)
 
     def sorted_by_content(self) -> Baskets:
         """Return the same baskets ordered by what they hold, so that their order tells nothing else."""
         ordered = self.take(order_by_content(self.codes, self.offsets))
-        object.__setattr__(ordered, "origin", None)
-        return ordered
+        return ordered.known(tree=self.tree)
 
     def to_lists(self) -> list[list[str]]:
         """Return the items of every basket, in the order of their names."""
@@ -213,15 +228,41 @@ class Baskets:
         object.__setattr__(made, "is_sensitive", np.array([bool(told[name]["sensitive"]) for name in self.items]))
         return made
 
-    def write_fimi(self, path: Path) -> None:
-        """Write one basket a line, items separated by blanks; refuse names that contain blanks."""
-        spaced = sum(len(name.split()) != 1 for name in self.items)
-        if spaced:
-            raise SchemaError(f"{spaced} items have blanks in their names, which FIMI text cannot hold; write CSV.")
-        import pyarrow.compute as pc
+    def facts(self) -> Mapping[str, float]:
+        """Return how many baskets, items and occurrences there are."""
+        return {"baskets": len(self), "items": len(self.items), "occurrences": len(self.codes)}
 
-        lines = pc.binary_join(self.to_arrow().cast(pa.list_(pa.string())), " ")
-        path.write_text("".join(f"{line}\n" for line in lines.to_pylist()), encoding="utf-8")
+    def write_files(self, folder: Path, table_format: str) -> None:
+        """Write the baskets, and what is known of their items."""
+        basket_files.write_baskets(self, folder, table_format)
+
+    @classmethod
+    def read_files(cls, folder: Path) -> Self | None:
+        """Read the baskets back; None if there are none in the folder."""
+        found = basket_files.read_baskets(folder)
+        return None if found is None else cls(found[0], person=found[1], item="item").described(found[2])  # type: ignore[return-value]  # of this class
+
+    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+        """Count every set of at most m items that occurs; a basket with a wider item holds the narrow one, too."""
+        sets = ItemSets(self.codes, self.offsets, len(self.items))
+        found = [sets.found(size, k, within=self.within) for size in range(1, m + 1)]
+        return min(each.fewest for each in found), sum(each.rare for each in found)
+
+    def losses(self, original: Baskets) -> Mapping[str, float]:
+        """Measure the normalized certainty penalty, and the share of occurrences that are lost."""
+        return losses_of(self, original)
+
+    def pair_supports(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
+        """Estimate how many baskets hold both items, as if a group stood for any of its items alike."""
+        return pair_supports_of(self, pairs)
+
+    def top_pairs(self, count: int) -> list[Pair]:
+        """Return the pairs of items that most baskets hold, ties by name."""
+        return top_pairs_of(self, count)
+
+    def matches(self, known: Sequence[Sequence[str]]) -> Ints:
+        """Count the baskets that cover all items of each set; items that were removed everywhere are covered by all."""
+        return matches_of(self, known)
 
 
 def _fill(
@@ -229,7 +270,6 @@ def _fill(
     entered: Entered,
     within: Ints | None = None,
     is_sensitive: Flags | None = None,
-    origin: Ints | None = None,
 ) -> None:
     """Give new baskets their arrays: items sorted by name and numbered anew, each basket sorted, no empty one."""
     width = max(len(entered.items), 1)
@@ -253,7 +293,8 @@ def _fill(
         "within": np.where(above >= 0, number[above], -1).astype(np.int32),
         "empty": int((~full).sum()),
         "united": entered.united,
-        "origin": None if origin is None else origin[full],
+        "origin": None,
+        "tree": None,
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):

@@ -33,10 +33,21 @@ class PlacedBaskets:
     def part(self, rows: Ints) -> PlacedBaskets:
         """Return some of the baskets."""
         lengths = np.diff(self.offsets)[rows]
-        made = object.__new__(PlacedBaskets)
-        made.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        at = np.repeat(self.offsets[:-1][rows] - made.offsets[:-1], lengths) + np.arange(made.offsets[-1])
-        made.codes, made.tree = self.codes[at], self.tree
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        at = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return self._like(self.codes[at], offsets, self.tree)
+
+    def below(self, node: int) -> PlacedBaskets:
+        """Return all baskets cut down to the leaves of a node, in a tree where nothing is above it."""
+        first, end = self.tree.first[node], self.tree.first[node] + self.tree.leaves[node]
+        kept = (self.codes >= first) & (self.codes < end)
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        return self._like(self.codes[kept], offsets, self.tree.without_parent(node))
+
+    @classmethod
+    def _like(cls, codes: npt.NDArray[np.int32], offsets: Ints, tree: ItemTree) -> PlacedBaskets:
+        made = cls.__new__(cls)
+        made.codes, made.offsets, made.tree = codes, offsets, tree
         return made
 
 

@@ -92,6 +92,14 @@ class ItemTree:
             filled[above] += self.leaves[node]
         return first, first[: self.item_count]
 
+    def without_parent(self, node: int) -> ItemTree:
+        """Return the same nodes, of which one has nothing above it any more."""
+        made = ItemTree(self.names, self.parents.copy(), self.item_count)
+        for name in ("leaves", "penalty", "_spans"):  # which only the whole tree tells
+            made.__dict__[name] = getattr(self, name)
+        made.parents[node] = -1
+        return made
+
     def item_codes(self, items: Iterable[str]) -> Ints:
         """Return the nodes of items; refuse items that are no leaf by number, since items are data."""
         place = {name: code for code, name in enumerate(self.names[: self.item_count])}

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.baskets.basket_files import read_fimi
 from sfumato.baskets.baskets import Baskets
 from sfumato.exceptions import ReadError
 from sfumato.table.read import read as read_table
@@ -36,22 +36,18 @@ def read(
     suffix = path.suffix.lower()
     if suffix in FIMI:
         return Baskets(_fimi(path), sensitive=sensitive)
-    table = _parquet(path) if suffix in PARQUET else read_table(source, as_text=True)
+    table = _parquet(path) if suffix in PARQUET else read_table(source, as_text=True, missing=())
     if person is None and item is None and table.column_names == ["basket", "item"]:
         person, item = "basket", "item"
     return Baskets(table, person=person, item=item, sensitive=sensitive)
 
 
 def _fimi(path: Path) -> pa.Table:
-    """Read one basket a line; blank lines are empty baskets."""
     refuse_unreadable(path)
     try:
-        text = path.read_text("utf-8").removeprefix("\ufeff")
+        return read_fimi(path)
     except UnicodeError:
         raise ReadError(f"Cannot read {path.name}: it is not UTF-8 text; convert it first.") from None
-    lines = pc.utf8_trim_whitespace(pa.array(text.splitlines(), pa.large_string()))
-    items = pc.utf8_split_whitespace(lines)
-    return pa.table({"items": pc.if_else(pc.equal(lines, ""), pa.scalar([], items.type), items)})
 
 
 def _parquet(path: Path) -> pa.Table:

@@ -70,7 +70,13 @@ class ItemSets:
         return np.diff(self.postings[0])
 
     def found(
-        self, size: int, k: int, *, within: Codes | None = None, mark: bool = False, progress: Callable[[float], object] = float
+        self,
+        size: int,
+        k: int,
+        *,
+        within: Codes | None = None,
+        mark: bool = False,
+        progress: Callable[[float], object] = float,
     ) -> SetsFound:
         """Count the sets of a size that occur.
 
@@ -104,7 +110,8 @@ class ItemSets:
         from sfumato.coding.kernels import item_sets as kernel
 
         if size == 1:
-            for item in order[self.supports[order] < k].tolist():
+            supports = self.supports[order]
+            for item in order[(supports > 0) & (supports < k)].tolist():
                 if not state.cut[3][item]:
                     kernel.raise_node(np.array([item]), 1, state.ranks, state.tree, state.cut)
             return
@@ -121,12 +128,22 @@ class ItemSets:
         if len(marks):
             marks[self.rows[counts[self.codes] < k]] = True
 
-    def _cover(self, within: Codes | None) -> tuple[Codes, Ints, Codes, Ints]:
-        if within is None or not (within >= 0).any():
-            none = np.zeros(0, dtype=np.int64)
-            return np.zeros(0, dtype=np.int32), none, np.zeros(0, dtype=np.int32), none
+    def cover(self, within: Codes) -> tuple[Codes, Ints, Codes, Ints]:
+        """Return what `sfumato.coding.kernels.item_sets.covering` needs to find the baskets that cover items."""
         begins, places = self.postings
-        return np.asarray(within, dtype=np.int32), begins, self.rows[places], np.zeros(len(self.offsets), dtype=np.int64)
+        return (
+            np.asarray(within, dtype=np.int32),
+            begins,
+            self.rows[places],
+            np.zeros(len(self.offsets), dtype=np.int64),
+        )
+
+    def _cover(self, within: Codes | None) -> tuple[Codes, Ints, Codes, Ints]:
+        """Return the cover of items, of which some are wider than others; nothing if none is."""
+        if within is not None and (within >= 0).any():
+            return self.cover(within)
+        none = np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int32), none, np.zeros(0, dtype=np.int32), none
 
     def _space(self, size: int) -> tuple[Ints, ...]:
         levels = size

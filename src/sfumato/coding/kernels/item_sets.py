@@ -83,7 +83,9 @@ def mark_rare(baskets: Arrays, pointers: Array, low: int, high: int, counts: Arr
 
 
 @compiled
-def judge_next(chosen: Array, last: int, seen: Array, width: int, counts: Array, k: int, cover: Arrays, told: Array) -> None:
+def judge_next(
+    chosen: Array, last: int, seen: Array, width: int, counts: Array, k: int, cover: Arrays, told: Array
+) -> None:
     """Tell of the sets of the chosen items and one more: how many there are, how many are rare, the fewest baskets."""
     mixed = len(cover[0]) > 0
     for g in range(width):
@@ -219,3 +221,11 @@ def recode(codes: Array, offsets: Array, rank_of: Array, kept: Array, ends: Arra
                 done += 1
                 last = rank
         ends[row + 1] = done
+
+
+@compiled
+def count_matches(items: Array, offsets: Array, cover: Arrays, counts: Array) -> None:
+    """Count the baskets that cover all items of each set; the count of an empty set stays as it is."""
+    for i in range(len(offsets) - 1):
+        if offsets[i] < offsets[i + 1]:
+            counts[i] = covering(items[offsets[i] : offsets[i + 1]], offsets[i + 1] - offsets[i], cover, counts[i] + 1)
