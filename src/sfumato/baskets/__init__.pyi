@@ -1,6 +1,9 @@
+from . import estimate as estimate
 from .apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .baskets import Baskets as Baskets
 from .direct_anonymization import DirectAnonymization as DirectAnonymization
+from .disassociated import DisassociatedBaskets as DisassociatedBaskets
+from .disassociation import Disassociation as Disassociation
 from .item_tree import balanced as balanced
 from .km_anonymity import KMAnonymity as KMAnonymity
 from .local_recoding import LocalRecoding as LocalRecoding
