@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class Entered(NamedTuple):
-    """Pairs of a basket and an item, in any order; `count` baskets, of which some may have no item."""
+    """Pairs of a basket and an item, in any order; `persons` baskets, of which some may have no item."""
 
     rows: Ints
     codes: Ints
     items: tuple[str, ...]
-    count: int
+    persons: int
     united: int = 0
 
 
@@ -33,7 +33,7 @@ def enter(data: Sequence[Iterable[object]] | Frame, person: str | None, item: st
     """Read baskets in any form that `Baskets` takes."""
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         return _of_lists(data, person, item)
-    table = with_lists(data)
+    table = with_lists(cast("Frame", data))
     for name in (person, item):
         if name is not None and name not in table.column_names:
             hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names)}."
@@ -109,4 +109,4 @@ def _coded_items(values: pa.Array | pa.ChunkedArray) -> tuple[Ints, tuple[str, .
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
