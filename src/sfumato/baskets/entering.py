@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame, with_lists
-from sfumato.table.values import coded, distinct_texts
+from sfumato.table.values import coded, distinct_texts, text
 from sfumato.validation import did_you_mean
 
 Ints = npt.NDArray[np.int64]
@@ -60,9 +60,16 @@ def _of_lists(lists: Sequence[Iterable[object]], person: str | None, item: str |
     try:
         values = pa.array(flat)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        values = pa.array([None if each is None else str(each) for each in flat], pa.string())
+        values = pa.array([None if each is None else _text(each) for each in flat], pa.string())
     codes, items = _coded_items(values)
     return Entered(rows, codes, items, len(held))
+
+
+def _text(value: object) -> str:
+    try:
+        return text(value)
+    except TypeError:
+        raise SchemaError(f"An item of type {type(value).__name__} has no name; give items as text or numbers.") from None
 
 
 def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:
