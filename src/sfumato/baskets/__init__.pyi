@@ -1,5 +1,9 @@
 from . import estimate as estimate
+from .anonymizing import anonymize as anonymize
+from .anonymizing import carry_out as carry_out
 from .apriori_anonymization import AprioriAnonymization as AprioriAnonymization
+from .attacking import attack as attack
+from .auditing import audit as audit
 from .baskets import Baskets as Baskets
 from .direct_anonymization import DirectAnonymization as DirectAnonymization
 from .disassociated import DisassociatedBaskets as DisassociatedBaskets
@@ -12,4 +16,7 @@ from .logs import private_counts as private_counts
 from .optimal_cut import OptimalCut as OptimalCut
 from .published import PublishedSets as PublishedSets
 from .reading import read as read
+from .recipes import read_recipe as read_recipe
+from .release import BasketRelease as BasketRelease
+from .release import read_published as read_published
 from .vertical_partition import VerticalPartition as VerticalPartition

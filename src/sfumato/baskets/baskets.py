@@ -189,7 +189,7 @@ class Baskets(PublishedSets):
         made = Baskets.of_codes(self.codes[at], offsets, self.items, within=self.within, is_sensitive=self.is_sensitive)
         return made.known(origin=None if self.origin is None else self.origin[rows], tree=self.tree)
 
-    def sorted_by_content(self) -> Baskets:
+    def ordered(self) -> Baskets:
         """Return the same baskets ordered by what they hold, so that their order tells nothing else."""
         ordered = self.take(order_by_content(self.codes, self.offsets))
         return ordered.known(tree=self.tree)
@@ -282,7 +282,7 @@ def _fill(
     if len(used) > 1 and (np.diff(number[used[np.argsort(used)]]) < 0).any():
         order = np.argsort(held * width + number[codes], kind="stable")
         codes = codes[order]
-    counts = np.bincount(held, minlength=entered.count).astype(np.int64)
+    counts = np.bincount(held, minlength=entered.persons).astype(np.int64)
     full = counts > 0
     above = np.full(len(used), -1, dtype=np.int64) if within is None else _nearest(within, number)[used]
     values: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,19 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame, with_lists
-from sfumato.table.values import coded, distinct_texts
+from sfumato.table.values import coded, distinct_texts, text
 from sfumato.validation import did_you_mean
 
 Ints = npt.NDArray[np.int64]
 
 
 class Entered(NamedTuple):
-    """Pairs of a basket and an item, in any order; `count` baskets, of which some may have no item."""
+    """Pairs of a basket and an item, in any order; `persons` baskets, of which some may have no item."""
 
     rows: Ints
     codes: Ints
     items: tuple[str, ...]
-    count: int
+    persons: int
     united: int = 0
 
 
@@ -33,7 +33,7 @@ def enter(data: Sequence[Iterable[object]] | Frame, person: str | None, item: st
     """Read baskets in any form that `Baskets` takes."""
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         return _of_lists(data, person, item)
-    table = with_lists(data)
+    table = with_lists(cast("Frame", data))
     for name in (person, item):
         if name is not None and name not in table.column_names:
             hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names)}."
@@ -60,9 +60,16 @@ def _of_lists(lists: Sequence[Iterable[object]], person: str | None, item: str |
     try:
         values = pa.array(flat)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        values = pa.array([None if each is None else str(each) for each in flat], pa.string())
+        values = pa.array([None if each is None else _text(each) for each in flat], pa.string())
     codes, items = _coded_items(values)
     return Entered(rows, codes, items, len(held))
+
+
+def _text(value: object) -> str:
+    try:
+        return text(value)
+    except TypeError:
+        raise SchemaError(f"An item of type {type(value).__name__} has no name; give items as text or numbers.") from None
 
 
 def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:
@@ -109,4 +116,4 @@ def _coded_items(values: pa.Array | pa.ChunkedArray) -> tuple[Ints, tuple[str, .
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -45,9 +46,8 @@ class ItemTree:
             for label in labels:
                 names.setdefault(label, len(names))
         parents = np.full(len(names), -1, dtype=np.int64)
-        for row in {row[at : at + 2] for row in taxonomy.rows for at in range(len(row) - 1)}:
-            if row[0] != row[1]:
-                parents[names[row[0]]] = names[row[1]]
+        for low, high in {pair for row in taxonomy.rows for pair in pairwise(row) if pair[0] != pair[1]}:
+            parents[names[low]] = names[high]
         return cls(tuple(names), parents, len(taxonomy.rows))
 
     @property

@@ -65,7 +65,7 @@ def _stands_for(published: Baskets) -> Floats:
 
 
 def pair_supports_of(published: Baskets, pairs: Sequence[Pair]) -> Floats:
-    """Estimate how many baskets hold both items of each pair: a group holds each of its items alike and independently."""
+    """Estimate how many baskets hold both items of each pair: a group has any of its items alike."""
     names = sorted({name for pair in pairs for name in pair})
     chances = dict(zip(names, (_chances(published, code) for code in cover_of(published, names).tolist()), strict=True))
     return np.array([float(chances[one] @ chances[two]) for one, two in pairs])

@@ -29,6 +29,10 @@ class PublishedSets(ABC):
         """Return what is published as lists of items, one for each basket or part of one."""
 
     @abstractmethod
+    def ordered(self) -> Self:
+        """Return the same in an order that tells nothing but what is published."""
+
+    @abstractmethod
     def facts(self) -> Mapping[str, float]:
         """Return counts that receivers may know, such as the number of baskets."""
 

@@ -71,7 +71,7 @@ def refuse_few(k: int, baskets: Baskets) -> None:
 
 
 def raise_until_kept(cut: ItemCut, k: int, m: int) -> None:
-    """Raise a cut until every set of at most m nodes that occurs is in at least k baskets, sizes one after the other."""
+    """Raise a cut until every set of at most m nodes that occurs is in at least k baskets, size by size."""
     for size in range(1, m + 1):
         while cut.raise_rare([size], k):
             continue

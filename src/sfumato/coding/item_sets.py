@@ -94,7 +94,7 @@ class ItemSets:
         cover = self._cover(within)
         if size == 1:
             self._judge_items(k, cover, told, marks)
-            return SetsFound(*told.tolist(), marks)
+            return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
         none = np.zeros(0, dtype=np.int64)
         flags = np.zeros(0, dtype=np.bool_)
         nothing = none, (none, none, none, none), (none, none, none, flags, none, none)
@@ -103,7 +103,7 @@ class ItemSets:
         for share, firsts in self._blocks(np.arange(self.items)):
             kernel.walk_sets(baskets, self.postings, firsts, size, k, space, (cover, marks, told), nothing)
             progress(share)
-        return SetsFound(*told.tolist(), marks)
+        return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
 
     def raise_nodes(self, size: int, k: int, state: CutState, order: Ints) -> None:
         """Raise a node of every rare set of a size that no other raise has touched, first items in an order."""

@@ -59,8 +59,7 @@ def covering(chosen: Array, size: int, cover: Arrays, enough: int) -> int:
         while item >= 0:
             for i in range(begins[item], begins[item + 1]):
                 row = held[i]
-                if stamps[row] <= base:
-                    stamps[row] = base
+                stamps[row] = max(stamps[row], base)
                 if stamps[row] == base + j:
                     stamps[row] = base + j + 1
                     if j == last:
@@ -172,7 +171,7 @@ def walk_sets(
     """
     counts, seen, begins, dealt, widths, at, chosen = space
     cover, marks, told = judged
-    ranks, tree, cut = raised
+    ranks, _, cut = raised
     stale, last = cut[3], size - 1
     level, at[0], widths[0] = 0, 0, len(firsts)
     while level >= 0:
@@ -209,7 +208,7 @@ def walk_sets(
 
 @compiled
 def recode(codes: Array, offsets: Array, rank_of: Array, kept: Array, ends: Array) -> None:
-    """Give every leaf the rank of its node, which never falls from leaf to leaf, and keep equal ones of a basket once."""
+    """Give every leaf the rank of its node, which never falls from leaf to leaf; keep equal ones of a basket once."""
     done = 0
     ends[0] = 0
     for row in range(len(offsets) - 1):
