@@ -7,6 +7,8 @@ from typing import Any
 from sfumato.baskets.apriori_anonymization import AprioriAnonymization
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.direct_anonymization import DirectAnonymization
+from sfumato.baskets.disassociated import DisassociatedBaskets
+from sfumato.baskets.disassociation import Disassociation
 from sfumato.baskets.km_anonymity import KMAnonymity
 from sfumato.baskets.local_recoding import LocalRecoding
 from sfumato.baskets.optimal_cut import OptimalCut
@@ -18,6 +20,13 @@ from sfumato.kinds.search import KindSearch
 MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KMAnonymity,)}
 ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
     algorithm.name: algorithm
-    for algorithm in (AprioriAnonymization, DirectAnonymization, LocalRecoding, OptimalCut, VerticalPartition)
+    for algorithm in (
+        AprioriAnonymization,
+        DirectAnonymization,
+        Disassociation,
+        LocalRecoding,
+        OptimalCut,
+        VerticalPartition,
+    )
 }
-FORMS: tuple[type[PublishedSets], ...] = (Baskets,)
+FORMS: tuple[type[PublishedSets], ...] = (Baskets, DisassociatedBaskets)

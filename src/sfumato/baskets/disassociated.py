@@ -116,6 +116,10 @@ class DisassociatedBaskets(PublishedSets):
         """Write the three tables, as `"csv"` or `"parquet"`."""
         write_disassociated(self.to_tables(), folder, table_format)
 
+    def ordered(self) -> DisassociatedBaskets:
+        """Return the same; its order was drawn."""
+        return self
+
     def __repr__(self) -> str:
         joint = f", {len(self.above) - len(self.sizes):,} joint clusters" if len(self.above) > len(self.sizes) else ""
         told = f"{len(self):,} baskets in {len(self.sizes):,} clusters{joint}"
@@ -235,8 +239,8 @@ class DisassociatedBaskets(PublishedSets):
         return float(np.concatenate(fewest).min())
 
     def losses(self, original: Baskets) -> Mapping[str, float]:
-        """Measure which share of the original occurrences stand as terms, and which share of pairs was taken apart."""
-        from sfumato.baskets.expecting import losses_of
+        """Measure which share of the occurrences stand as terms, which share of pairs is in no chunk, what chunks tell."""
+        from sfumato.baskets.inside_chunks import losses_of
 
         return losses_of(self, original)
 

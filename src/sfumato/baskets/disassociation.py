@@ -39,8 +39,9 @@ class Disassociation(KindSearch[PublishedSets]):
     name = "disassociation"
     reference = "Terrovitis, Liagouris, Mamoulis, Skiadopoulos: Privacy preservation by disassociation (2012)"
     serves: ClassVar = (KMAnonymity,)
+    draws: ClassVar = True
 
-    most: int = 2000
+    most: int = 100
     joint: bool = True
 
     def __post_init__(self) -> None:

@@ -1,15 +1,14 @@
-"""Supports of pairs of items that a disassociated release lets expect, and what it lost."""
+"""Supports of pairs of items that a disassociated release lets expect."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
     from sfumato.baskets.disassociated import DisassociatedBaskets
     from sfumato.baskets.published import Pair
 
@@ -42,17 +41,6 @@ def places_of(published: DisassociatedBaskets) -> tuple[tuple[Ints, ...], Ints]:
     begins = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=len(published.items)))])
     ends = np.concatenate([starts, none]), np.concatenate([stops, none])
     return (begins, nodes[by_item], chunks[by_item], ends[0][by_item], ends[1][by_item], first), postings
-
-
-def losses_of(published: DisassociatedBaskets, original: Baskets) -> Mapping[str, float]:
-    """Measure which share of the occurrences stand as terms, and which share of their pairs is in no chunk."""
-    lengths, kept = original.lengths, np.diff(published.part_begins)
-    pairs = (lengths * (lengths - 1)).sum()
-    apart = 1 - (kept * (kept - 1)).sum() / pairs if pairs else 0.0
-    return {
-        "occurrences in term chunks": 1 - len(published.codes) / len(original.codes),
-        "pairs taken apart": float(apart),
-    }
 
 
 def item_totals(published: DisassociatedBaskets) -> Ints:
