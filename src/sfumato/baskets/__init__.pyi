@@ -5,9 +5,11 @@ from .apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .attacking import attack as attack
 from .auditing import audit as audit
 from .baskets import Baskets as Baskets
+from .coherence import Coherence as Coherence
 from .direct_anonymization import DirectAnonymization as DirectAnonymization
 from .disassociated import DisassociatedBaskets as DisassociatedBaskets
 from .disassociation import Disassociation as Disassociation
+from .greedy_suppression import GreedySuppression as GreedySuppression
 from .item_tree import balanced as balanced
 from .km_anonymity import KMAnonymity as KMAnonymity
 from .local_recoding import LocalRecoding as LocalRecoding
@@ -19,4 +21,8 @@ from .reading import read as read
 from .recipes import read_recipe as read_recipe
 from .release import BasketRelease as BasketRelease
 from .release import read_published as read_published
+from .rho_uncertainty import RhoUncertainty as RhoUncertainty
+from .set_k_anonymity import SetKAnonymity as SetKAnonymity
+from .td_control import TDControl as TDControl
+from .top_down_partition import TopDownPartition as TopDownPartition
 from .vertical_partition import VerticalPartition as VerticalPartition

@@ -239,7 +239,7 @@ class DisassociatedBaskets(PublishedSets):
         return float(np.concatenate(fewest).min())
 
     def losses(self, original: Baskets) -> Mapping[str, float]:
-        """Measure which share of the occurrences stand as terms, which share of pairs is in no chunk, what chunks tell."""
+        """Measure what stands as terms, what was taken apart, and what chunks alone tell."""
         from sfumato.baskets.inside_chunks import losses_of
 
         return losses_of(self, original)

@@ -1,4 +1,4 @@
-"""What a disassociated release still tells: bounds and expectations of supports, and tables that it may have come from."""
+"""What a disassociated release still tells: bounds of supports, expected supports, and tables it may come from."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class InsideChunks(DisassociatedBaskets):
 
 
 def losses_of(published: DisassociatedBaskets, original: Baskets) -> Mapping[str, float]:
-    """Measure which share of the occurrences stand as terms, which share of pairs is in no chunk, and what chunks tell."""
+    """Measure which share of occurrences are terms, which share of pairs is in no chunk, and what chunks tell."""
     inside = InsideChunks(**{each.name: getattr(published, each.name) for each in fields(published)})
     lengths, kept = original.lengths, np.diff(published.part_begins)
     pairs = (lengths * (lengths - 1)).sum()
