@@ -223,9 +223,7 @@ def test_no_item_shows_in_a_search():
 def test_a_group_over_a_sensitive_item_is_sensitive():
     release = found(SEARCHES[0], CUT, k=3, m=2)
     assert release.items == ("A", "B")
-    marked = SEARCHES[0].find(
-        KindRequest(data=Baskets(CUT, sensitive=["a1"]), models=[KMAnonymity(k=3, m=2)])
-    )
+    marked = SEARCHES[0].find(KindRequest(data=Baskets(CUT, sensitive=["a1"]), models=[KMAnonymity(k=3, m=2)]))
     assert marked.is_sensitive.tolist() == [True, False]
 
 
@@ -241,7 +239,9 @@ def test_baskets_with_a_rare_set_are_marked():
 def test_sets_of_every_size_are_counted(lists, size):
     baskets = Baskets(lists)
     counted = ItemSets(baskets.codes, baskets.offsets, len(baskets.items)).found(size, 2)
-    held = [frozenset(each) for each in itertools.chain.from_iterable(itertools.combinations(set(b), size) for b in lists)]
+    held = [
+        frozenset(each) for each in itertools.chain.from_iterable(itertools.combinations(set(b), size) for b in lists)
+    ]
     counts = {each: held.count(each) for each in held}
     assert counted.sets == len(counts)
     assert counted.rare == sum(count < 2 for count in counts.values())

@@ -69,7 +69,9 @@ def _text(value: object) -> str:
     try:
         return text(value)
     except TypeError:
-        raise SchemaError(f"An item of type {type(value).__name__} has no name; give items as text or numbers.") from None
+        raise SchemaError(
+            f"An item of type {type(value).__name__} has no name; give items as text or numbers."
+        ) from None
 
 
 def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:
