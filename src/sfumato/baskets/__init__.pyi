@@ -7,6 +7,7 @@ from .baskets import Baskets as Baskets
 from .direct_anonymization import DirectAnonymization as DirectAnonymization
 from .item_tree import balanced as balanced
 from .km_anonymity import KMAnonymity as KMAnonymity
+from .lkc_privacy import LKCPrivacy as LKCPrivacy
 from .local_recoding import LocalRecoding as LocalRecoding
 from .optimal_cut import OptimalCut as OptimalCut
 from .published import PublishedSets as PublishedSets
@@ -14,4 +15,5 @@ from .reading import read as read
 from .recipes import read_recipe as read_recipe
 from .release import BasketRelease as BasketRelease
 from .release import read_published as read_published
+from .table_rows import rows_as_baskets as rows_as_baskets
 from .vertical_partition import VerticalPartition as VerticalPartition
