@@ -15,5 +15,9 @@ from .reading import read as read
 from .recipes import read_recipe as read_recipe
 from .release import BasketRelease as BasketRelease
 from .release import read_published as read_published
+from .rows_with_sets import RowsWithSets as RowsWithSets
+from .sets_beside_table import SetsBesideTable as SetsBesideTable
+from .table_promise import TablePromise as TablePromise
 from .table_rows import rows_as_baskets as rows_as_baskets
 from .vertical_partition import VerticalPartition as VerticalPartition
+from .within_groups import WithinGroups as WithinGroups

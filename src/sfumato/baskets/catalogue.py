@@ -12,13 +12,23 @@ from sfumato.baskets.lkc_privacy import LKCPrivacy
 from sfumato.baskets.local_recoding import LocalRecoding
 from sfumato.baskets.optimal_cut import OptimalCut
 from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.sets_beside_table import SetsBesideTable
+from sfumato.baskets.table_promise import TablePromise
 from sfumato.baskets.vertical_partition import VerticalPartition
+from sfumato.baskets.within_groups import WithinGroups
 from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.search import KindSearch
 
-MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KMAnonymity, LKCPrivacy)}
+MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KMAnonymity, LKCPrivacy, TablePromise)}
 ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
     algorithm.name: algorithm
-    for algorithm in (AprioriAnonymization, DirectAnonymization, LocalRecoding, OptimalCut, VerticalPartition)
+    for algorithm in (
+        AprioriAnonymization,
+        DirectAnonymization,
+        LocalRecoding,
+        OptimalCut,
+        VerticalPartition,
+        WithinGroups,
+    )
 }
-FORMS: tuple[type[PublishedSets], ...] = (Baskets,)
+FORMS: tuple[type[PublishedSets], ...] = (Baskets, SetsBesideTable)

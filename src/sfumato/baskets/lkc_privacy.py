@@ -59,7 +59,8 @@ class LKCPrivacy(KindPromise[PublishedSets]):
         require(is_whole(self.L) and self.L >= 1, self, "L", "a whole number of at least 1", self.L)
         require(is_whole(self.K) and self.K >= 1, self, "K", "a whole number of at least 1", self.K)
         require(is_number(self.C) and 0 <= self.C <= 1, self, "C", "a share in [0, 1]", self.C)
-        named = isinstance(self.sensitive, str) and bool(self.sensitive)
+        given: object = self.sensitive
+        named = isinstance(given, str) and bool(given)
         require(named, self, "sensitive", "the name of a column", self.sensitive)
 
     @property

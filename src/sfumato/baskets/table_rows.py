@@ -34,7 +34,9 @@ def rows_as_baskets(table: Frame, *, sensitive: Sequence[str] = ()) -> Baskets:
     strange = [name for name in sensitive if name not in content.column_names]
     if strange:
         raise SchemaError(f"The table has no column {strange[0]!r}; name its sensitive columns.")
-    rows, codes, names, marked = [], [], [], []
+    rows, codes = [], []
+    names: list[str] = []
+    marked: list[bool] = []
     for name in content.column_names:
         distinct, place = coded(content[name])
         told = place.is_valid().to_numpy(zero_copy_only=False)

@@ -180,7 +180,7 @@ def check_search_tells_the_truth(search: Search, models: Sequence[Promise]) -> N
 def check_search_refuses_what_nobody_can_keep(search: Search, models: Sequence[Promise]) -> None:
     """More baskets than there are cannot match, and a promise that a search does not serve is refused."""
     for parameter in ("k", "K"):
-        wanted = [replace(model, **{parameter: NEVER}) for model in models if parameter in model.parameters()]
+        wanted = [_changed(model, parameter, NEVER) for model in models if parameter in model.parameters()]
         if wanted:
             try:
                 _ = search.find(KindRequest(data=sample(0), models=wanted))
@@ -260,9 +260,15 @@ def _stricter(promise: Promise) -> Iterator[Promise]:
         if value is None:
             continue
         if is_whole(value):
-            yield replace(promise, **{name: value + 1 if way == "larger" else max(value - 1, 1)})
+            yield _changed(promise, name, value + 1 if way == "larger" else max(value - 1, 1))
         else:
-            yield replace(promise, **{name: (value + 1) / 2 if way == "larger" else value / 2})
+            yield _changed(promise, name, (value + 1) / 2 if way == "larger" else value / 2)
+
+
+def _changed(promise: Promise, name: str, value: float) -> Promise:
+    settings: Any = promise
+    changed: Promise = replace(settings, **{name: value})
+    return changed
 
 
 def _figures(verdict: KindVerdict) -> tuple[float, int]:
