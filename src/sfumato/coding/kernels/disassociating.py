@@ -1,0 +1,349 @@
+"""Compiled loops that take baskets apart: which baskets form a cluster, and which of its items stay together."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+
+WORD = 64
+MOST_ITEMS = 16_384  # of a cluster that chunks may hold; rarer ones are terms, so that memory stays bounded
+
+
+@compiled
+def hold(codes: Array, offsets: Array, row: int, item: int) -> bool:
+    """Return whether a basket holds an item."""
+    low, high = offsets[row], offsets[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if codes[middle] < item:
+            low = middle + 1
+        else:
+            high = middle
+    return low < offsets[row + 1] and codes[low] == item
+
+
+@compiled
+def move_holders(baskets: Arrays, postings: Arrays, order: Array, place: Array, start: int, end: int, item: int) -> int:
+    """Move the baskets of a run of `order` that hold an item to its end; return where they begin."""
+    codes, offsets = baskets
+    begins, held = postings
+    if begins[item + 1] - begins[item] < end - start:
+        for i in range(begins[item], begins[item + 1]):
+            at = place[held[i]]
+            if start <= at < end:
+                end -= 1
+                order[at], order[end] = order[end], order[at]
+                place[order[at]], place[order[end]] = at, end
+        return end
+    at = start
+    while at < end:
+        if hold(codes, offsets, order[at], item):
+            end -= 1
+            order[at], order[end] = order[end], order[at]
+            place[order[at]], place[order[end]] = at, end
+        else:
+            at += 1
+    return end
+
+
+@compiled
+def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, order: Array, ends: Array) -> int:
+    """Split baskets by their most frequent items until parts are small; return how many parts there are.
+
+    A part is a run of `order`, and `ends` lists where parts end, in no order. Of every part the holders of the most
+    frequent item, ties going to the first, leave; counts of the others are reduced by theirs. A part whose items were
+    all used on its way stays as it is.
+    """
+    codes, offsets = baskets
+    place = np.arange(len(order))
+    counts = np.zeros(items, dtype=np.int64)
+    pending = [(0, len(order), -1)]
+    used = [(-1, -1)]
+    parts = 0
+    while len(pending) > 0:
+        start, end, way = pending.pop()
+        heap = [(np.int64(0), np.int64(0))]
+        heap.pop()
+        for i in range(start, end):
+            for q in range(offsets[order[i]], offsets[order[i] + 1]):
+                counts[codes[q]] += 1
+        at = way
+        while at >= 0:
+            counts[used[at][0]] = 0
+            at = used[at][1]
+        for i in range(start, end):
+            for q in range(offsets[order[i]], offsets[order[i] + 1]):
+                if counts[codes[q]] > 0:
+                    heap.append((-counts[codes[q]], np.int64(codes[q])))
+                    counts[codes[q]] *= -1  # listed
+        for count, item in heap:
+            counts[item] = -count
+        heapify(heap)
+        while end - start >= most and len(heap) > 0:
+            count, item = heappop(heap)
+            if counts[item] < -count:
+                if counts[item] > 0:
+                    heappush(heap, (-counts[item], item))
+                continue
+            middle = move_holders(baskets, postings, order, place, start, end, item)
+            for i in range(middle, end):
+                for q in range(offsets[order[i]], offsets[order[i] + 1]):
+                    if counts[codes[q]] > 0:
+                        counts[codes[q]] -= 1
+            counts[item] = 0
+            if end - middle >= most:
+                used.append((item, way))
+                pending.append((middle, end, len(used) - 1))
+            else:
+                ends[parts] = end
+                parts += 1
+            end = middle
+        if end > start:
+            ends[parts] = end
+            parts += 1
+        for i in range(start, end):
+            for q in range(offsets[order[i]], offsets[order[i] + 1]):
+                counts[codes[q]] = 0
+    return parts
+
+
+@compiled
+def gather_parts(ends: Array, k: int, enough: int, cluster: Array) -> int:
+    """Give every part, in the order found, the number of its cluster; return how many clusters there are.
+
+    Parts are runs that end at `ends`, which descend, and begin where the next one ends. Parts below k join each other
+    until they are enough together; what is left of them, if it is below k, joins the cluster before it.
+    """
+    clusters, heap, last, joined = 0, -1, -1, 0
+    for i in range(len(ends)):
+        begin = ends[i + 1] if i + 1 < len(ends) else 0
+        size = ends[i] - begin
+        if size >= k:
+            cluster[i] = clusters
+            clusters += 1
+            continue
+        if heap < 0:
+            heap, joined = clusters, 0
+            clusters += 1
+        cluster[i] = heap
+        joined += size
+        if joined >= enough:
+            last, heap = heap, -1
+    if heap >= 0 and joined < k and clusters > 1:
+        home = last if last >= 0 else (heap - 1 if heap > 0 else heap + 1)
+        for i in range(len(cluster)):
+            if cluster[i] == heap:
+                cluster[i] = home
+            if cluster[i] > heap:
+                cluster[i] -= 1
+        clusters -= 1
+    return clusters
+
+
+@compiled
+def ones(word: np.uint64) -> int:
+    """Count the bits that are set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@compiled
+def stays_good(item: int, chunk: Array, length: int, masks: Array, m: int, k: int, paths: Array, at: Array) -> bool:
+    """Return whether no set of an item and up to m - 1 of a chunk is held by some baskets, but by fewer than k."""
+    words = masks.shape[1]
+    for w in range(words):
+        paths[0, w] = masks[item, w]
+    depth, at[0] = 0, 0
+    while depth >= 0:
+        if at[depth] == length:
+            depth -= 1
+            continue
+        other = chunk[at[depth]]
+        at[depth] += 1
+        shared = 0
+        for w in range(words):
+            paths[depth + 1, w] = paths[depth, w] & masks[other, w]
+            if paths[depth + 1, w]:
+                shared += ones(paths[depth + 1, w])
+        if 0 < shared < k:
+            return False
+        if shared > 0 and depth + 2 < m:
+            at[depth + 1] = at[depth]
+            depth += 1
+    return True
+
+
+@compiled
+def build_chunks(masks: Array, count: int, bad: Array, m: int, k: int, chunk_of: Array) -> int:
+    """Put items, the most frequent first, into chunks that stay good; return how many chunks there are.
+
+    `bad` marks for every item those that it must not meet: some baskets hold both, but fewer than k.
+    """
+    words = bad.shape[1]
+    inside = np.zeros(words, dtype=np.uint64)
+    chunk = np.empty(count, dtype=np.int64)
+    paths = np.empty((m + 1, masks.shape[1]), dtype=np.uint64)
+    at = np.empty(m + 1, dtype=np.int64)
+    chunks, left = 0, count
+    while left > 0:
+        chunks += 1
+        length = 0
+        inside[:] = np.uint64(0)
+        for i in range(count):
+            if chunk_of[i] != 0:
+                continue
+            fits = True
+            for w in range(words):
+                if bad[i, w] & inside[w]:
+                    fits = False
+                    break
+            if fits and (m < 3 or stays_good(i, chunk, length, masks, m, k, paths, at)):  # noqa: PLR2004 - pairs are in bad
+                chunk_of[i] = chunks
+                chunk[length] = i
+                length += 1
+                left -= 1
+                inside[i // WORD] |= np.uint64(1) << np.uint64(i % WORD)
+    return chunks
+
+
+@compiled
+def part_items(
+    codes: Array, offsets: Array, rows: Array, free: Array, k: int, m: int, space: Arrays, chunk_of: Array
+) -> int:
+    """Part the items of a cluster of baskets: the chunk of every occurrence, 0 for terms; return how many chunks.
+
+    `free` says which occurrences take part; the others keep their chunk. `space` is three arrays with a place for every
+    item: counts, which must be 0, and two for numbers.
+    """
+    counts, local, listed = space
+    found = 0
+    for row in rows:
+        for q in range(offsets[row], offsets[row + 1]):
+            if free[q]:
+                if counts[codes[q]] == 0:
+                    listed[found] = codes[q]
+                    found += 1
+                counts[codes[q]] += 1
+    frequent = [(np.int64(0), np.int64(0))]
+    frequent.pop()
+    for i in range(found):
+        item = listed[i]
+        local[item] = -1
+        if counts[item] >= k:
+            frequent.append((-counts[item], np.int64(item)))
+    frequent.sort()
+    count = min(len(frequent), MOST_ITEMS)
+    for i in range(count):
+        local[frequent[i][1]] = i
+    chunks = 0
+    if count > 0:
+        first = np.zeros(count + 1, dtype=np.int64)
+        for i in range(count):
+            first[i + 1] = first[i] - frequent[i][0]
+        chunk_numbers = np.zeros(count, dtype=np.int64)
+        masks, bad = meet_items((codes, offsets, rows, free), local, first, k, m)
+        chunks = build_chunks(masks, count, bad, m, k, chunk_numbers)
+        for row in rows:
+            for q in range(offsets[row], offsets[row + 1]):
+                if free[q] and local[codes[q]] >= 0:
+                    chunk_of[q] = chunk_numbers[local[codes[q]]]
+    for i in range(found):
+        counts[listed[i]] = 0
+    return chunks
+
+
+@compiled
+def meet_items(baskets: Arrays, local: Array, first: Array, k: int, m: int) -> tuple[Array, Array]:
+    """Return the baskets of every frequent item of a cluster as bits (if m is above 2), and whom it must not meet.
+
+    Where m is 1, items are judged alone, and all may meet.
+    """
+    codes, offsets, rows, free = baskets
+    count = len(first) - 1
+    words = (len(rows) + WORD - 1) // WORD
+    masks = np.zeros((count if m > 2 else 0, words), dtype=np.uint64)  # noqa: PLR2004 - pairs are in bad
+    bad = np.zeros((count, (count + WORD - 1) // WORD), dtype=np.uint64)
+    holders = np.empty(first[count], dtype=np.int64)
+    filled = first[:count].copy()
+    for r in range(len(rows)):
+        for q in range(offsets[rows[r]], offsets[rows[r] + 1]):
+            if free[q] and local[codes[q]] >= 0:
+                i = local[codes[q]]
+                holders[filled[i]] = rows[r]
+                filled[i] += 1
+                if m > 2:  # noqa: PLR2004 - pairs are in bad
+                    masks[i, r // WORD] |= np.uint64(1) << np.uint64(r % WORD)
+    shared = np.zeros(count, dtype=np.int64)
+    for i in range(count if m > 1 else 0):
+        for h in range(first[i], first[i + 1]):
+            for q in range(offsets[holders[h]], offsets[holders[h] + 1]):
+                if free[q] and local[codes[q]] >= 0:
+                    shared[local[codes[q]]] += 1
+        for j in range(count):
+            if 0 < shared[j] < k:
+                bad[i, j // WORD] |= np.uint64(1) << np.uint64(j % WORD)
+            shared[j] = 0
+    return masks, bad
+
+
+@compiled
+def part_clusters(
+    baskets: Arrays,
+    rows: Array,
+    begins: Array,
+    k: int,
+    m: int,
+    free: Array,
+    space: Arrays,
+    chunk_of: Array,
+    chunks: Array,
+) -> None:
+    """Part the items of every cluster; `rows` lists the baskets of cluster i from `begins[i]` on."""
+    codes, offsets = baskets
+    for i in range(len(begins) - 1):
+        run = rows[begins[i] : begins[i + 1]]
+        chunks[i] = part_items(codes, offsets, run, free, k, m, space, chunk_of)
+
+
+@compiled
+def share_terms(
+    baskets: Arrays, rows: Array, begins: Array, k: int, places: Arrays, may_empty: Array, banned: Array, free: Array
+) -> None:
+    """Say which occurrences of terms may leave for a chunk that several clusters share.
+
+    The clusters are runs of `rows`, from `begins[i]` on. An item that stands in a chunk of one of them stays. A cluster
+    whose terms would all leave, and which needs one, keeps the item that fewest of all the baskets hold as a term.
+    `places` are the chunk of every occurrence, 0 for terms, and for every item a 0 to count in, as in `banned`.
+    """
+    codes, offsets = baskets
+    chunk_of, terms = places
+    for row in rows:
+        for q in range(offsets[row], offsets[row + 1]):
+            if chunk_of[q] == 0:
+                terms[codes[q]] += 1
+            else:
+                banned[codes[q]] = 1
+    for i in range(len(begins) - 1):
+        rarest, stays = -1, may_empty[i]
+        for at in range(begins[i], begins[i + 1]):
+            row = rows[at]
+            for q in range(offsets[row], offsets[row + 1]):
+                item = codes[q]
+                if chunk_of[q] == 0:
+                    if banned[item] or terms[item] < k:
+                        stays = True
+                    elif rarest < 0 or terms[item] < terms[rarest] or (terms[item] == terms[rarest] and item < rarest):
+                        rarest = item
+        if not stays and rarest >= 0:
+            banned[rarest] = 1
+    for row in rows:
+        for q in range(offsets[row], offsets[row + 1]):
+            free[q] = chunk_of[q] == 0 and not banned[codes[q]]
+    for row in rows:
+        for q in range(offsets[row], offsets[row + 1]):
+            banned[codes[q]], terms[codes[q]] = 0, 0
