@@ -17,19 +17,19 @@ def sets_of(basket: Iterable[str], most: int) -> Iterable[frozenset[str]]:
 
 
 def stands_for(item: str, above: Mapping[str, str]) -> set[str]:
-    """An item, and everything that stands for it."""
+    """Return an item, and everything that stands for it."""
     return {item} | (stands_for(above[item], above) if item in above else set())
 
 
 def matches(published: Sequence[Iterable[str]], known: Iterable[str], above: Mapping[str, str]) -> int:
-    """How many baskets cover all known items; what was removed everywhere is covered by all."""
+    """Count how many baskets cover all known items; what was removed everywhere is covered by all."""
     shown = set(chain.from_iterable(published))
     asked = [stands_for(item, above) for item in known if stands_for(item, above) & shown]
     return sum(all(cover & set(basket) for cover in asked) for basket in published)
 
 
 def rare_sets(published: Sequence[Iterable[str]], k: int, m: int, above: Mapping[str, str]) -> tuple[int, int]:
-    """The audit's level and number of rare sets, from all sets of at most m published items that occur."""
+    """Return the audit's level and number of rare sets, from all sets of at most m published items that occur."""
     occurring = set(chain.from_iterable(sets_of(basket, m) for basket in published))
     counts = [sum(all(stands_for(n, above) & set(b) for n in each) for b in published) for each in occurring]
     return min(counts), sum(count < k for count in counts)
@@ -38,7 +38,7 @@ def rare_sets(published: Sequence[Iterable[str]], k: int, m: int, above: Mapping
 def true_level(
     original: Sequence[Iterable[str]], published: Sequence[Iterable[str]], m: int, above: Mapping[str, str]
 ) -> int:
-    """The fewest baskets that match what an adversary may truly know: the definition itself, over leaves."""
+    """Return the fewest baskets that match what an adversary may truly know: the definition itself, over leaves."""
     known = set(chain.from_iterable(sets_of(basket, m) for basket in original))
     return min(matches(published, each, above) for each in known)
 

@@ -8,17 +8,17 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from basket_oracle import baskets_of
-from drawn_examples import examples
 from hypothesis import given
 
 import sfumato as sf
+from basket_oracle import baskets_of
+from drawn_examples import examples
 from sfumato.baskets.ordering import order_by_content, order_by_gray_code
 from sfumato.exceptions import ReadError, SchemaError
 
 LONG = {"who": [1, 1, 2, 3, 3, 1], "what": ["b", "a", "a", "c", "c", "a"]}
 LISTS = {"what": [["b", "a"], ["a"], [], ["c", "c"]]}
-FRAMES = [pa.table, pd.DataFrame, pl.DataFrame, lambda data: pl.LazyFrame(data)]
+FRAMES = [pa.table, pd.DataFrame, pl.DataFrame, pl.LazyFrame]
 
 
 @pytest.mark.parametrize("frame", FRAMES)

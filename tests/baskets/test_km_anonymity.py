@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from basket_oracle import ABOVE, LEAVES, baskets_of, matches, rare_sets, true_level
-from drawn_examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from basket_oracle import ABOVE, LEAVES, baskets_of, matches, rare_sets, true_level
+from drawn_examples import examples
 from sfumato.baskets import (
     AprioriAnonymization,
     Baskets,

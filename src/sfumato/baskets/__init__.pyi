@@ -12,6 +12,7 @@ from .disassociation import Disassociation as Disassociation
 from .greedy_suppression import GreedySuppression as GreedySuppression
 from .item_tree import balanced as balanced
 from .km_anonymity import KMAnonymity as KMAnonymity
+from .lkc_privacy import LKCPrivacy as LKCPrivacy
 from .local_recoding import LocalRecoding as LocalRecoding
 from .logs import LogCounts as LogCounts
 from .logs import private_counts as private_counts
@@ -22,7 +23,12 @@ from .recipes import read_recipe as read_recipe
 from .release import BasketRelease as BasketRelease
 from .release import read_published as read_published
 from .rho_uncertainty import RhoUncertainty as RhoUncertainty
+from .rows_with_sets import RowsWithSets as RowsWithSets
 from .set_k_anonymity import SetKAnonymity as SetKAnonymity
+from .sets_beside_table import SetsBesideTable as SetsBesideTable
+from .table_promise import TablePromise as TablePromise
+from .table_rows import rows_as_baskets as rows_as_baskets
 from .td_control import TDControl as TDControl
 from .top_down_partition import TopDownPartition as TopDownPartition
 from .vertical_partition import VerticalPartition as VerticalPartition
+from .within_groups import WithinGroups as WithinGroups

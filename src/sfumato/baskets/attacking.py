@@ -13,7 +13,7 @@ from sfumato.attacks.sparse_matching import ScoreMatching
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.item_tree import ItemTree
 from sfumato.baskets.published import PublishedSets
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.randomness import draw_seed, generator
 from sfumato.validation import is_whole, require
@@ -57,6 +57,8 @@ def attack(
         require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
     if taxonomy is not None and isinstance(published, Baskets):
         published = published.take(np.arange(len(published))).known(tree=ItemTree.of(taxonomy))
+    if isinstance(published, Baskets) and published.tree is None and not set(published.items) <= set(original.items):
+        raise InvalidParameterError("What is published has groups of items; give the taxonomy that they come from.")
     seed = draw_seed() if seed is None else seed
     results = by_known_items(published, original, m=m, k=k, targets=targets, seed=seed)
     scored, why = _by_scores(published, m, targets, seed)

@@ -55,12 +55,17 @@ def read_baskets(folder: Path) -> tuple[pa.Table, str | None, pa.Table] | None:
     there = {form: folder / name for form, name in NAMES.items() if (folder / name).is_file()}
     if not there or not (folder / ITEMS).is_file():
         return None
-    items = read_text(folder / ITEMS, {"item": pa.string(), "within": pa.string(), "sensitive": pa.bool_()})
+    items = read_items(folder)
     if "csv" in there:
         return read_text(there["csv"], {"basket": pa.int64(), "item": pa.string()}), "basket", items
     if "parquet" in there:
         return pq.read_table(there["parquet"]), None, items
     return read_fimi(there["fimi"]), None, items
+
+
+def read_items(folder: Path) -> pa.Table:
+    """Read the table of items."""
+    return read_text(folder / ITEMS, {"item": pa.string(), "within": pa.string(), "sensitive": pa.bool_()})
 
 
 def read_text(path: Path, types: dict[str, pa.DataType]) -> pa.Table:

@@ -297,8 +297,6 @@ def _fill(
         "tree": None,
     }
     for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
         object.__setattr__(baskets, name, value)
 
 

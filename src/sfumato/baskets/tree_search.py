@@ -17,6 +17,7 @@ from sfumato.baskets.published import PublishedSets
 from sfumato.exceptions import InfeasibleError
 from sfumato.hierarchies.settings import builder_from_dict
 from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.validation import require
 
@@ -32,7 +33,7 @@ class TreeSearch(KindSearch[PublishedSets]):
     taxonomy : has every item as a leaf; `sf.baskets.balanced` makes one where people made none.
     """
 
-    serves: ClassVar = (KMAnonymity,)
+    serves: ClassVar[tuple[type[KindPromise[Any]], ...]] = (KMAnonymity,)
 
     taxonomy: Taxonomy
 

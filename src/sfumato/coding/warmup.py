@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
+from sfumato.coding.item_sets import CutState, ItemSets
 from sfumato.coding.kernels import (
     arranging,
     box_growing,
@@ -42,6 +44,8 @@ from sfumato.coding.kernels import (
     gathering,
     grouping,
     halving,
+    item_sets,
+    item_shares,
     microaggregating,
     mixing,
     moving,
@@ -99,6 +103,7 @@ def warm_up() -> Warmth:
     _roll_up_once()
     _count_cells_once()
     _propagate_once()
+    _count_item_sets_once()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -138,6 +143,22 @@ def _propagate_once() -> None:
     cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
     units = np.ones(2, dtype=np.int64), np.arange(3), np.zeros(2, dtype=np.int64)
     propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
+
+
+def _count_item_sets_once() -> None:
+    """Count and judge the pairs of two baskets, raise a node of one, and recode both."""
+    codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
+    sets = ItemSets(codes, offsets, 2)
+    for size in (1, 2):
+        sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
+    sets.shares(2, 2, Fraction(1, 2), (np.array([0, 1, 1]), np.zeros(1, dtype=np.int64)))
+    tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
+    sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
+    cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
+    for size in (1, 2):
+        sets.raise_nodes(size, 2, CutState(both, tree, cut), both)
+    item_sets.recode(codes, offsets, both, np.zeros(3, dtype=np.int32), ends)
+    item_sets.count_matches(both, np.array([0, 2]), sets.cover(np.array([-1, -1], dtype=np.int32)), sums[:1].copy())
 
 
 def _roll_up_once() -> None:
@@ -341,7 +362,8 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
+        *(containment, cutting, descending, gathering, grouping, halving, item_sets, item_shares),
+        *(microaggregating, mixing, moving),
         *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
         *(walking, worths),
     )

@@ -3,6 +3,7 @@ from .census import generate_census as generate_census
 from .changing_population import generate_series as generate_series
 from .changing_population import series_schema as series_schema
 from .population import generate as generate
+from .shopping import generate_baskets as generate_baskets
 from .six_patients import AttackExample as AttackExample
 from .six_patients import attack_example_of as attack_example_of
 from .six_patients import attack_examples as attack_examples
