@@ -1,0 +1,2 @@
+from .earth import Area as Area
+from .trajectories import Trajectories as Trajectories
