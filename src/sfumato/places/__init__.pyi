@@ -1,4 +1,5 @@
 from .earth import Area as Area
+from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity
 from .unicity import unicity as unicity

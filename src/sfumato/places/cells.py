@@ -24,7 +24,7 @@ def coarse_points(ways: Trajectories, *, meters: float, seconds: float) -> Integ
 
 
 def place_cells(ways: Trajectories, meters: float) -> Integers:
-    """Give a number to the square of every point in a grid of so many meters; where only places are known, the place."""
+    """Give a number to the square of every point in a grid of so many meters, or to its place if only that is known."""
     points: Points = ways.points
     if not points.has_coordinates:
         assert points.places is not None  # noqa: S101 - one of both is known
