@@ -35,9 +35,9 @@ BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square 
 class PlanarLaplace:
     r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
 
-    Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with ln 4
-    per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and a little
-    larger than said here, by as much as distances in the plane of the area may be too short.
+    Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and is
+    larger than said here by as much as distances in the plane of the area may be too short.
 
     Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
 
@@ -120,14 +120,14 @@ class PlanarLaplace:
         if not area.contains(longitudes, latitudes).all():
             raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
         surely = replace(self, epsilon=self.epsilon / (1 + area.error))
-        columns, rows = surely._noisy_steps(*area.to_plane(longitudes, latitudes))
+        columns, rows = surely.noisy_steps(*area.to_plane(longitudes, latitudes))
         x, y = (
-            np.clip(side, 0, int(end // self.step)) * float(self.step)
+            np.clip(side, 0, int(end // self.step)).astype(np.float64) * np.float64(self.step)
             for side, end in ((columns, area.width), (rows, area.height))
         )
         return area.to_degrees(x, y)
 
-    def _noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
+    def noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
         """Return places of the plane with noise, in steps of the grid."""
         if self.mechanism == "planar":
             across, along = self._drawn(len(x))
