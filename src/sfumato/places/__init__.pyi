@@ -1,5 +1,7 @@
 from .cloaking import cloak as cloak
 from .earth import Area as Area
+from .k_delta import KDelta as KDelta
+from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .reciprocal import Reciprocal as Reciprocal
 from .squares import Regions as Regions

@@ -33,6 +33,7 @@ class Columns:
     latitude: str | None = None
     trip: str | None = None
     place: str | None = None
+    cluster: str | None = None
     zone: str | None = None
 
 
@@ -47,6 +48,7 @@ class ReadColumns:
     latitudes: Floats
     places: Integers
     names: tuple[str, ...]
+    clusters: Integers | None
     zone: str
     kind: FrameKind
     disordered: int
@@ -70,6 +72,7 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
         latitudes=latitudes,
         places=place,
         names=names,
+        clusters=None if columns.cluster is None else _whole(arrow, columns.cluster),
         zone=zone,
         kind=kind,
         disordered=_disordered(person, trip, times),
@@ -99,12 +102,13 @@ def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _coded(table: pa.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
-    """Return the number of every cell among the different texts of a column, in their order, and these texts."""
-    cells = texts(_column(table, name))
+    """Return the number of every cell among the different values of a column, in their order, and their texts."""
+    column = _column(table, name)
+    cells = column if pa.types.is_integer(column.type) else texts(column)
     coded = pa.chunked_array([cells]) if isinstance(cells, pa.Array) else cells
     different = pc.unique(coded)
     ordered = different.take(pc.sort_indices(different))
-    return pc.index_in(coded, value_set=ordered).to_numpy().astype(np.int64), tuple(ordered.to_pylist())
+    return pc.index_in(coded, value_set=ordered).to_numpy().astype(np.int64), tuple(map(str, ordered.to_pylist()))
 
 
 def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str]:
@@ -171,6 +175,13 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} holds no numbers; give degrees, as in 13.4.")
     return np.asarray(column.cast(pa.float64()).to_numpy() + 0.0, dtype=np.float64)
+
+
+def _whole(table: pa.Table, name: str) -> Integers:
+    column = _column(table, name)
+    if not pa.types.is_integer(column.type):
+        raise SchemaError(f"Column {name!r} holds no whole numbers; give every cluster a number.")
+    return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
 
 
 def refuse_strange_degrees(longitudes: Floats, latitudes: Floats) -> None:

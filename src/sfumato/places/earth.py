@@ -104,18 +104,28 @@ class Area:
     def _across(self) -> float:
         return _METERS * cos(radians(self.middle))
 
+    @property
+    def _most_across(self) -> float:
+        nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
+        return _METERS * cos(radians(nearest))
+
     def contains(self, longitude: Floats, latitude: Floats) -> npt.NDArray[np.bool_]:
         """Return which points are inside."""
         inside = (self.west <= longitude) & (longitude <= self.east)
         return np.asarray(inside & (self.south <= latitude) & (latitude <= self.north))
 
-    def to_plane(self, longitude: Floats, latitude: Floats) -> tuple[Floats, Floats]:
-        """Return points as meters east and north of the southwest corner."""
-        return (longitude - self.west) * self._across, (latitude - self.south) * _METERS
+    def to_plane(self, longitude: Floats, latitude: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
+        """Return points as meters east and north of the southwest corner.
 
-    def to_degrees(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        In the widest plane no distance is too short, and none is longer in that of a smaller area.
+        """
+        across = self._most_across if widest else self._across
+        return (longitude - self.west) * across, (latitude - self.south) * _METERS
+
+    def to_degrees(self, x: Floats, y: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
         """Return points of the plane as longitude and latitude."""
-        return self.west + x / self._across, self.south + y / _METERS
+        across = self._most_across if widest else self._across
+        return self.west + x / across, self.south + y / _METERS
 
     def to_dict(self) -> dict[str, float]:
         """Return the sides by name."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.exceptions import SchemaError
 from sfumato.places.checking import Findings, find_odd
 from sfumato.places.columns import Columns, ReadColumns, read_columns
 from sfumato.places.earth import Area, Floats
@@ -31,6 +32,7 @@ class Points:
     longitudes, latitudes : degrees.
     places : the number of every point's place, if places have names.
     names : the names of the places, by number.
+    clusters : the cluster of every way, a number from 0, if the ways are published in clusters.
     """
 
     owner: Integers
@@ -40,6 +42,7 @@ class Points:
     latitudes: Floats
     places: Integers | None = None
     names: tuple[str, ...] = ()
+    clusters: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -79,14 +82,12 @@ class Points:
         lengths = self.lengths[ways]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         starts = np.repeat(self.offsets[ways] - offsets[:-1], lengths)
-        return self.at(starts + np.arange(offsets[-1]), self.owner[ways], offsets)
-
-    def at(self, points: Integers, owner: Integers, offsets: Integers) -> Points:
-        """Return some points, as the ways that offsets make of them."""
+        points = starts + np.arange(offsets[-1])
         return replace(
             self,
-            owner=owner,
+            owner=self.owner[ways],
             offsets=offsets,
+            clusters=None if self.clusters is None else self.clusters[ways],
             times=self.times[points],
             longitudes=self.longitudes[points],
             latitudes=self.latitudes[points],
@@ -110,6 +111,7 @@ class Trajectories:
     trip : the column that tells the trips of a person apart.
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
     coordinates : a table of places with their `longitude` and `latitude`, the first column being their name.
+    cluster : the column that says which ways are published as one cluster.
     zone : the time zone of the clock on the wall, such as `"Europe/Berlin"`: moments without a zone are read in it, and
         hours of day are those of it.
 
@@ -142,10 +144,18 @@ class Trajectories:
         trip: str | None = None,
         place: str | None = None,
         coordinates: Frame | None = None,
+        cluster: str | None = None,
         zone: str | None = None,
     ) -> None:
         columns = Columns(
-            person=person, time=time, longitude=longitude, latitude=latitude, trip=trip, place=place, zone=zone
+            person=person,
+            time=time,
+            longitude=longitude,
+            latitude=latitude,
+            trip=trip,
+            place=place,
+            cluster=cluster,
+            zone=zone,
         )
         read = read_columns(table, columns, coordinates)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
@@ -180,8 +190,9 @@ class Trajectories:
             found.update(array.astype("<i8").tobytes())
         for degrees in (self.points.longitudes, self.points.latitudes):
             found.update((degrees + 0.0).astype("<f8").tobytes())
-        if self.points.places is not None:
-            found.update(self.points.places.astype("<i8").tobytes())
+        for numbers in (self.points.places, self.points.clusters):
+            if numbers is not None:
+                found.update(numbers.astype("<i8").tobytes())
         return found.hexdigest()
 
     def equals(self, other: Trajectories) -> bool:
@@ -194,6 +205,8 @@ class Trajectories:
         columns: dict[str, Any] = {"person": points.person + 1}
         if points.ways > points.persons:
             columns["trip"] = points.way + 1
+        if points.clusters is not None:
+            columns["cluster"] = points.clusters[points.way] + 1
         columns["time"] = pa.array(points.times, pa.timestamp("us", "UTC"))
         if points.has_coordinates:
             columns |= {"longitude": points.longitudes, "latitude": points.latitudes}
@@ -237,4 +250,14 @@ def _points(person: Integers, trip: Integers, read: ReadColumns, kept: Integers)
         latitudes=read.latitudes[kept],
         places=read.places[kept] if read.names else None,
         names=read.names,
+        clusters=None if read.clusters is None else _of_ways(read.clusters[kept], starts),
     )
+
+
+def _of_ways(clusters: Integers, starts: Integers) -> Integers:
+    """Return the cluster of every way; all points of a way must be in the same one."""
+    lengths = np.diff(np.append(starts, len(clusters)))
+    found = clusters[starts]
+    if (np.repeat(found, lengths) != clusters).any():
+        raise SchemaError("A way has points in several clusters; give every way one cluster.")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
