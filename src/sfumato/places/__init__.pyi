@@ -1,3 +1,5 @@
+from .anonymizing import anonymize as anonymize
+from .anonymizing import audit as audit
 from .cloaking import cloak as cloak
 from .earth import Area as Area
 from .k_delta import KDelta as KDelta
@@ -8,3 +10,4 @@ from .squares import Regions as Regions
 from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity
 from .unicity import unicity as unicity
+from .way_release import WayRelease as WayRelease

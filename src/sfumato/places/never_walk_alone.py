@@ -86,7 +86,7 @@ class NeverWalkAlone(KindSearch[Trajectories]):
             request.progress(min(0.9, sum(len(each) for each, _, _ in parts) / len(ways)), "clustering")
         if not parts:
             raise InfeasibleError(
-                f"No {k:,} persons have ways over the same span; cut ways to other spans by span=, or ask for a smaller k."
+                f"No {k:,} persons have ways over the same span; cut ways to other spans by span=, or ask for less."
             )
         return published_ways(ways, parts, request.stream)
 

@@ -48,6 +48,7 @@ def published_ways(
         longitudes=longitudes,
         latitudes=latitudes,
         clusters=clusters.astype(np.int64),
+        origin=members,
     )
     return renumbered(points, stream)
 

@@ -33,6 +33,7 @@ class Points:
     places : the number of every point's place, if places have names.
     names : the names of the places, by number.
     clusters : the cluster of every way, a number from 0, if the ways are published in clusters.
+    origin : the original way that every published way was made from, known inside only and never written.
     """
 
     owner: Integers
@@ -43,6 +44,7 @@ class Points:
     places: Integers | None = None
     names: tuple[str, ...] = ()
     clusters: Integers | None = None
+    origin: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -88,6 +90,7 @@ class Points:
             owner=self.owner[ways],
             offsets=offsets,
             clusters=None if self.clusters is None else self.clusters[ways],
+            origin=None if self.origin is None else self.origin[ways],
             times=self.times[points],
             longitudes=self.longitudes[points],
             latitudes=self.latitudes[points],
