@@ -58,7 +58,7 @@ def _shade(share: float) -> str:
 
 def unicity_curve(shares: Mapping[str, Sequence[float]]) -> str:
     """Draw the share of persons who are alone with one, two, ... known points."""
-    left, top, width = 40.0, 12.0, 300.0
+    left, top, width = 40.0, 22.0, 300.0
     shapes = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = top + CURVE * (1 - share)
