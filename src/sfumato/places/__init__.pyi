@@ -3,6 +3,8 @@ from .anonymizing import audit as audit
 from .cloaking import cloak as cloak
 from .earth import Area as Area
 from .k_delta import KDelta as KDelta
+from .km_places import KMPlaces as KMPlaces
+from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .reciprocal import Reciprocal as Reciprocal

@@ -59,7 +59,7 @@ def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:
     inner[points.offsets[1:-1] - 1] = False
     elapsed = np.diff(points.times)
     split, jumps, zero = inner & (elapsed == 0), 0, 0
-    if points.has_coordinates:
+    if points.has_coordinates and points.timed:
         x, y = points.longitudes, points.latitudes
         far = haversine(x[:-1], y[:-1], x[1:], y[1:])
         jumps = int((inner & ~split & (far > FASTEST * elapsed)).sum())

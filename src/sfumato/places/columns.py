@@ -34,6 +34,7 @@ class Columns:
     trip: str | None = None
     place: str | None = None
     cluster: str | None = None
+    order: str | None = None
     zone: str | None = None
 
 
@@ -62,7 +63,7 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     person = _coded(arrow, columns.person)[0]
     trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
     place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
-    times, zone = _moments(arrow, columns)
+    times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
     return ReadColumns(
         person=person,
@@ -180,7 +181,7 @@ def _numbers(table: pa.Table, name: str) -> Floats:
 def _whole(table: pa.Table, name: str) -> Integers:
     column = _column(table, name)
     if not pa.types.is_integer(column.type):
-        raise SchemaError(f"Column {name!r} holds no whole numbers; give every cluster a number.")
+        raise SchemaError(f"Column {name!r} holds no whole numbers; number its cells.")
     return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
 
 

@@ -34,6 +34,7 @@ class Points:
     names : the names of the places, by number.
     clusters : the cluster of every way, a number from 0, if the ways are published in clusters.
     origin : the original way that every published way was made from, known inside only and never written.
+    timed : whether times are moments; if not, they only say in which order the points of a way come.
     """
 
     owner: Integers
@@ -45,6 +46,7 @@ class Points:
     names: tuple[str, ...] = ()
     clusters: Integers | None = None
     origin: Integers | None = None
+    timed: bool = True
 
     def __len__(self) -> int:
         return len(self.times)
@@ -115,6 +117,7 @@ class Trajectories:
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
     coordinates : a table of places with their `longitude` and `latitude`, the first column being their name.
     cluster : the column that says which ways are published as one cluster.
+    order : in place of `time`, a column of whole numbers that say in which order the points of a way come.
     zone : the time zone of the clock on the wall, such as `"Europe/Berlin"`: moments without a zone are read in it, and
         hours of day are those of it.
 
@@ -148,6 +151,7 @@ class Trajectories:
         place: str | None = None,
         coordinates: Frame | None = None,
         cluster: str | None = None,
+        order: str | None = None,
         zone: str | None = None,
     ) -> None:
         columns = Columns(
@@ -158,15 +162,16 @@ class Trajectories:
             trip=trip,
             place=place,
             cluster=cluster,
+            order=order,
             zone=zone,
         )
         read = read_columns(table, columns, coordinates)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
-        order = np.lexsort(sides[::-1])
-        kept = order[~_same(*(side[order] for side in sides))]
+        rows = np.lexsort(sides[::-1])
+        kept = rows[~_same(*(side[rows] for side in sides))]
         self.kind, self.zone = read.kind, read.zone
-        self.points = _points(read.person[kept], read.trip[kept], read, kept)
-        self.findings = find_odd(self.points, read, dropped=len(order) - len(kept))
+        self.points = replace(_points(read.person[kept], read.trip[kept], read, kept), timed=order is None)
+        self.findings = find_odd(self.points, read, dropped=len(rows) - len(kept))
 
     @classmethod
     def of(cls, points: Points, *, zone: str = "UTC", kind: FrameKind | None = None) -> Self:
@@ -210,7 +215,10 @@ class Trajectories:
             columns["trip"] = points.way + 1
         if points.clusters is not None:
             columns["cluster"] = points.clusters[points.way] + 1
-        columns["time"] = pa.array(points.times, pa.timestamp("us", "UTC"))
+        if points.timed:
+            columns["time"] = pa.array(points.times, pa.timestamp("us", "UTC"))
+        else:
+            columns["order"] = points.times
         if points.has_coordinates:
             columns |= {"longitude": points.longitudes, "latitude": points.latitudes}
         if points.places is not None:

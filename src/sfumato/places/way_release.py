@@ -20,7 +20,7 @@ from sfumato.table.read import read
 from sfumato.table.write import write_in
 
 NAME = "ways"
-OPTIONAL = ("trip", "cluster", "place")
+OPTIONAL = ("trip", "cluster", "place", "order")
 KNOWN = range(1, 7)
 CELL, BIN, SEED = 500.0, 3600.0, 1
 
