@@ -1,13 +1,16 @@
+from .align_ways import AlignWays as AlignWays
 from .anonymizing import anonymize as anonymize
 from .anonymizing import audit as audit
 from .cloaking import cloak as cloak
 from .earth import Area as Area
 from .k_delta import KDelta as KDelta
+from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .reciprocal import Reciprocal as Reciprocal
+from .region_ways import RegionWays as RegionWays
 from .squares import Regions as Regions
 from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity

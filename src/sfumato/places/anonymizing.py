@@ -12,6 +12,7 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.measures import measure_ways
+from sfumato.places.region_ways import RegionWays
 from sfumato.places.trajectories import Trajectories
 from sfumato.places.way_release import WayRelease
 from sfumato.randomness import Stream, check_secret, draw_secret
@@ -63,7 +64,7 @@ def anonymize(
     )
 
 
-def audit(published: Trajectories, *, models: Sequence[KindPromise[Any]]) -> KindAudit:
+def audit(published: Trajectories | RegionWays, *, models: Sequence[KindPromise[Any]]) -> KindAudit:
     """Judge published ways by themselves.
 
     Parameters
@@ -73,8 +74,12 @@ def audit(published: Trajectories, *, models: Sequence[KindPromise[Any]]) -> Kin
     models : what is promised.
     """
     check_models(models)
-    points = published.points
-    return audited(models, published, {"persons": points.persons, "ways": points.ways, "points": len(points)})
+    if isinstance(published, RegionWays):
+        facts = {"persons": published.persons, "ways": len(published), "steps": len(published.boxes)}
+    else:
+        points = published.points
+        facts = {"persons": points.persons, "ways": points.ways, "points": len(points)}
+    return audited(models, published, facts)
 
 
 def check_models(models: Sequence[KindPromise[Any]]) -> None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sfumato.places.cells import numbered
 from sfumato.places.earth import Area, haversine
+from sfumato.places.region_ways import RegionWays
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.places.unicity import unicity
 from sfumato.randomness import generator
@@ -19,8 +20,10 @@ CELL = 500.0  # meters
 KNOWN = 4  # points
 
 
-def measure_ways(original: Trajectories, published: Trajectories) -> dict[str, float]:
+def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -> dict[str, float]:
     """Compute all measures; 0 means that nothing is lost, except for shares that are kept and for unicity."""
+    if isinstance(published, RegionWays):
+        return _measure_regions(original, published)
     before, after = original.points, published.points
     found = {
         "ways-kept": after.ways / before.ways,
@@ -38,6 +41,23 @@ def measure_ways(original: Trajectories, published: Trajectories) -> dict[str, f
             "trip-length-error": _trip_length_error(before, after),
         }
     return found
+
+
+def _measure_regions(original: Trajectories, published: RegionWays) -> dict[str, float]:
+    """Compute how large regions are, and how many points none of them covers."""
+    area, before = original.area, original.points
+    west, south = area.to_plane(published.boxes[:, 0], published.boxes[:, 1])
+    east, north = area.to_plane(published.boxes[:, 2], published.boxes[:, 3])
+    alone = published.groups[1][published.groups[0]] == 1
+    return {
+        "ways-kept": len(published) / before.ways,
+        "persons-kept": published.persons / before.persons,
+        "points-kept": len(published.boxes) / len(before),
+        "region-square-kilometers": float(((east - west) * (north - south)).mean() / 1e6),
+        "region-hours": float(np.diff(published.intervals, axis=1).mean() / 3.6e9),
+        "unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share,
+        "unicity-after": float(alone.mean()),
+    }
 
 
 def distance_moved(before: Points, after: Points) -> dict[str, float]:

@@ -117,14 +117,14 @@ class NeverWalkAlone(KindSearch[Trajectories]):
         if len(np.unique(owner)) < k:
             return label
         for _ in range(MOST_ROUNDS):
-            label = _clustered(places, owner, k, radius)
+            label = clustered(places, owner, k, radius)
             if (label == OUT).sum() <= self.trash * len(places):
                 break
             radius *= GROWTH
         return label
 
 
-def _clustered(places: Places, owner: Integers, k: int, radius: float) -> Integers:
+def clustered(places: Places, owner: Integers, k: int, radius: float) -> Integers:
     """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot."""
     label = np.full(len(places), OUT, dtype=np.int64)
     nearest, nearest_pivot = np.full(len(places), np.inf), np.full(len(places), OUT, dtype=np.int64)
