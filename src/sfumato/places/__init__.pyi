@@ -8,6 +8,7 @@ from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
+from .optimal_noise import OptimalNoise as OptimalNoise
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .reciprocal import Reciprocal as Reciprocal
 from .region_ways import RegionWays as RegionWays
