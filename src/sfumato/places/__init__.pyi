@@ -10,6 +10,12 @@ from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .optimal_noise import OptimalNoise as OptimalNoise
 from .planar_laplace import PlanarLaplace as PlanarLaplace
+from .prefix_tree import PrefixTree as PrefixTree
+from .prefix_tree import private_prefix_tree as private_prefix_tree
+from .private_counts import PlaceCounts as PlaceCounts
+from .private_counts import private_density as private_density
+from .private_counts import private_trips as private_trips
+from .public_places import Squares as Squares
 from .reciprocal import Reciprocal as Reciprocal
 from .region_ways import RegionWays as RegionWays
 from .squares import Regions as Regions
