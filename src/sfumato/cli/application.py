@@ -15,6 +15,7 @@ from sfumato.cli import (
     anonymize,
     attack,
     audit,
+    baskets,
     buckets,
     collect,
     compare,
@@ -101,6 +102,7 @@ app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
 app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.add_typer(baskets.app, name="baskets", epilog=baskets.EXAMPLES)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
