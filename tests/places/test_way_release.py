@@ -64,7 +64,7 @@ def test_nothing_inside_stands_in_what_is_public(release, tmp_path):
     release.write(tmp_path / "out")
     public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert SECRET not in public
-    assert release.recipe.source["digest"] not in public
+    assert release.recipe.source["sha256"] not in public
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text())
     assert set(promise["audit"]) == {"holds", "persons", "ways", "points", "models"}
 

@@ -1,6 +1,9 @@
 from .align_ways import AlignWays as AlignWays
 from .anonymizing import anonymize as anonymize
 from .anonymizing import audit as audit
+from .anonymizing import carry_out as carry_out
+from .attacking import attack as attack
+from .catalogue import read_recipe as read_recipe
 from .cloaking import cloak as cloak
 from .earth import Area as Area
 from .k_delta import KDelta as KDelta

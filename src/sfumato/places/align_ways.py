@@ -42,6 +42,7 @@ class AlignWays(KindSearch[Trajectories]):
     name = "align-ways"
     reference = "Nergiz, Atzori, Saygin, Güç 2009"
     serves: ClassVar = (KWays,)
+    draws = True
 
     def find(self, request: KindRequest[Trajectories]) -> RegionWays:  # type: ignore[override]  # regions in place of points
         """Return ways of regions."""

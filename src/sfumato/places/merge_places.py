@@ -43,6 +43,7 @@ class MergePlaces(KindSearch[Trajectories]):
     name = "merge-places"
     reference = "Poulis et al. 2013, https://doi.org/10.1109/MDM.2013.66"
     serves: ClassVar = (KMPlaces,)
+    draws = True
 
     rare: Literal["merge", "suppress"] = "merge"
     repeats: Literal["keep", "collapse"] = "keep"

@@ -50,6 +50,7 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     name = "never-walk-alone"
     reference = "Abul, Bonchi, Nanni 2008, https://doi.org/10.1109/ICDE.2008.4497446"
     serves: ClassVar = (KDelta,)
+    draws = True
 
     span: float = 3600.0
     every: float = 300.0

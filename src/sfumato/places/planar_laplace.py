@@ -102,12 +102,12 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return np.column_stack(self.moved(*_sides(places)))
+            return np.column_stack(self.moved(*degrees_of(places)))
         table, kind = to_arrow(cast("Frame", places))
         names = [next((each for each in known if each in table.column_names), None) for known in NAMES.values()]
         if None in names:
             raise SchemaError("The table of places has no columns 'longitude' and 'latitude'; rename its columns.")
-        sides = _sides(np.column_stack([_column(table, str(name)) for name in names]))
+        sides = degrees_of(np.column_stack([_column(table, str(name)) for name in names]))
         for name, side in zip(names, self.moved(*sides), strict=True):
             table = table.set_column(table.column_names.index(str(name)), str(name), pa.array(side))
         return kind.restore(table)
@@ -195,7 +195,8 @@ def _column(table: pa.Table, name: str) -> Floats:
     return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
 
 
-def _sides(places: Any) -> tuple[Floats, Floats]:
+def degrees_of(places: Any) -> tuple[Floats, Floats]:
+    """Return longitudes and latitudes of an array with a row for every place; refuse what cannot be degrees."""
     given = np.asarray(places, dtype=np.float64).reshape(-1, 2) if len(places) else np.zeros((0, 2))
     if np.isnan(given).any():
         raise SchemaError("Some places have no longitude or latitude; leave them out.")
