@@ -9,6 +9,8 @@ from .earth import Area as Area
 from .k_delta import KDelta as KDelta
 from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
+from .linking_sources import link_sources as link_sources
+from .markov_chains import predict_next as predict_next
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .optimal_noise import OptimalNoise as OptimalNoise
@@ -22,6 +24,8 @@ from .public_places import Squares as Squares
 from .reciprocal import Reciprocal as Reciprocal
 from .region_ways import RegionWays as RegionWays
 from .squares import Regions as Regions
+from .stays import find_anchors as find_anchors
+from .stays import find_stays as find_stays
 from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity
 from .unicity import unicity as unicity

@@ -174,11 +174,13 @@ class Trajectories:
         self.findings = find_odd(self.points, read, dropped=len(rows) - len(kept))
 
     @classmethod
-    def of(cls, points: Points, *, zone: str = "UTC", kind: FrameKind | None = None) -> Self:
-        """Return trajectories of points that are known as arrays."""
+    def of(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
+        """Return trajectories of points that are known as arrays, by default in the area around them."""
         made = cls.__new__(cls)
         made.points, made.zone, made.findings = points, zone, Findings()
-        made.kind = kind or FrameKind(name="pyarrow")
+        made.kind = FrameKind(name="pyarrow")
+        if area is not None:
+            made.__dict__["area"] = area
         return made
 
     @property
