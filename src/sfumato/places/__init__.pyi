@@ -11,6 +11,8 @@ from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
 from .linking_sources import link_sources as link_sources
 from .markov_chains import predict_next as predict_next
+from .meetings import find_meetings as find_meetings
+from .meetings import infer_friends as infer_friends
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .optimal_noise import OptimalNoise as OptimalNoise
@@ -26,7 +28,10 @@ from .region_ways import RegionWays as RegionWays
 from .squares import Regions as Regions
 from .stays import find_anchors as find_anchors
 from .stays import find_stays as find_stays
+from .tracking import track as track
+from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity
 from .unicity import unicity as unicity
 from .way_release import WayRelease as WayRelease
+from .worst_case import worst_case_risk as worst_case_risk
