@@ -10,6 +10,7 @@ from .k_delta import KDelta as KDelta
 from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
 from .linking_sources import link_sources as link_sources
+from .lkc_ways import LKC as LKC
 from .markov_chains import predict_next as predict_next
 from .meetings import find_meetings as find_meetings
 from .meetings import infer_friends as infer_friends
@@ -28,6 +29,7 @@ from .region_ways import RegionWays as RegionWays
 from .squares import Regions as Regions
 from .stays import find_anchors as find_anchors
 from .stays import find_stays as find_stays
+from .suppress_visits import SuppressVisits as SuppressVisits
 from .tracking import track as track
 from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories

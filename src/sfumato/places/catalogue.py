@@ -12,13 +12,15 @@ from sfumato.places.align_ways import AlignWays
 from sfumato.places.k_delta import KDelta
 from sfumato.places.k_ways import KWays
 from sfumato.places.km_places import KMPlaces
+from sfumato.places.lkc_ways import LKC
 from sfumato.places.merge_places import MergePlaces
 from sfumato.places.never_walk_alone import NeverWalkAlone
+from sfumato.places.suppress_visits import SuppressVisits
 
 KIND = "ways"
-MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces)}
+MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces, LKC)}
 ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
-    algorithm.name: algorithm for algorithm in (NeverWalkAlone, AlignWays, MergePlaces)
+    algorithm.name: algorithm for algorithm in (NeverWalkAlone, AlignWays, MergePlaces, SuppressVisits)
 }
 
 

@@ -34,6 +34,7 @@ class Columns:
     trip: str | None = None
     place: str | None = None
     cluster: str | None = None
+    sensitive: str | None = None
     order: str | None = None
     zone: str | None = None
 
@@ -50,6 +51,8 @@ class ReadColumns:
     places: Integers
     names: tuple[str, ...]
     clusters: Integers | None
+    values: Integers | None
+    value_names: tuple[str, ...]
     zone: str
     kind: FrameKind
     disordered: int
@@ -63,6 +66,7 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     person = _coded(arrow, columns.person)[0]
     trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
     place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
+    values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
     times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
     return ReadColumns(
@@ -73,7 +77,9 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
         latitudes=latitudes,
         places=place,
         names=names,
-        clusters=None if columns.cluster is None else _whole(arrow, columns.cluster),
+        clusters=None if columns.cluster is None else np.unique(_whole(arrow, columns.cluster), return_inverse=True)[1],
+        values=values,
+        value_names=value_names,
         zone=zone,
         kind=kind,
         disordered=_disordered(person, trip, times),

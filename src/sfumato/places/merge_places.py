@@ -14,7 +14,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.earth import haversine
 from sfumato.places.km_places import KMPlaces
-from sfumato.places.publishing import renumbered
+from sfumato.places.publishing import only_points, renumbered
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
 
@@ -103,7 +103,7 @@ class Recoding:
             way = self.points.way[kept]
             again[kept[1:]] = (np.diff(way) == 0) & (np.diff(places[kept]) == 0)
             there &= ~again
-        return places[there], _only(self.points, there)
+        return places[there], only_points(self.points, there)
 
     def rarest(self, size: int, k: int) -> Integers | None:
         """Return the rarest sequence of a size that fewer than k persons have."""
@@ -160,22 +160,6 @@ def _sized(found: Iterator[Selections], size: int) -> Selections | None:
     """Return the selections of one size, the last of those that are yielded."""
     sized = list(found)
     return sized[size - 1] if len(sized) >= size else None
-
-
-def _only(points: Points, there: npt.NDArray[np.bool_]) -> Points:
-    """Return some points of ways; ways without any are gone."""
-    lengths = np.bincount(points.way[there], minlength=points.ways)
-    some = lengths > 0
-    return replace(
-        points,
-        owner=points.owner[some],
-        offsets=np.append(0, np.cumsum(lengths[some])).astype(np.int64),
-        times=points.times[there],
-        longitudes=points.longitudes[there],
-        latitudes=points.latitudes[there],
-        places=None if points.places is None else points.places[there],
-        origin=np.flatnonzero(some) if points.origin is None else points.origin[some],
-    )
 
 
 def _distances(points: Points) -> npt.NDArray[np.float64]:

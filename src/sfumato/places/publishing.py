@@ -64,3 +64,21 @@ def renumbered(points: Points, stream: Stream) -> Trajectories:
         numbers = np.unique(taken.clusters, return_inverse=True)[1]
         taken = replace(taken, clusters=stream.permutation(int(numbers.max()) + 1)[numbers])
     return Trajectories.of(taken)
+
+
+def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:
+    """Return some points of ways; ways without any are gone."""
+    lengths = np.bincount(points.way[there], minlength=points.ways)
+    some = lengths > 0
+    return replace(
+        points,
+        owner=points.owner[some],
+        offsets=np.append(0, np.cumsum(lengths[some])).astype(np.int64),
+        times=points.times[there],
+        longitudes=points.longitudes[there],
+        latitudes=points.latitudes[there],
+        places=None if points.places is None else points.places[there],
+        clusters=None if points.clusters is None else points.clusters[some],
+        origin=np.flatnonzero(some) if points.origin is None else points.origin[some],
+        values=None if points.values is None else points.values[some],
+    )

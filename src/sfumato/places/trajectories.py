@@ -35,6 +35,7 @@ class Points:
     clusters : the cluster of every way, a number from 0, if the ways are published in clusters.
     origin : the original way that every published way was made from, known inside only and never written.
     timed : whether times are moments; if not, they only say in which order the points of a way come.
+    values : the number of the sensitive value of every way's person, if there is one, and `value_names` their texts.
     """
 
     owner: Integers
@@ -47,6 +48,8 @@ class Points:
     clusters: Integers | None = None
     origin: Integers | None = None
     timed: bool = True
+    values: Integers | None = None
+    value_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.times)
@@ -93,6 +96,7 @@ class Points:
             offsets=offsets,
             clusters=None if self.clusters is None else self.clusters[ways],
             origin=None if self.origin is None else self.origin[ways],
+            values=None if self.values is None else self.values[ways],
             times=self.times[points],
             longitudes=self.longitudes[points],
             latitudes=self.latitudes[points],
@@ -117,6 +121,7 @@ class Trajectories:
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
     coordinates : a table of places with their `longitude` and `latitude`, the first column being their name.
     cluster : the column that says which ways are published as one cluster.
+    sensitive : the column of a sensitive value of every person, the same in all her rows.
     order : in place of `time`, a column of whole numbers that say in which order the points of a way come.
     zone : the time zone of the clock on the wall, such as `"Europe/Berlin"`: moments without a zone are read in it, and
         hours of day are those of it.
@@ -151,6 +156,7 @@ class Trajectories:
         place: str | None = None,
         coordinates: Frame | None = None,
         cluster: str | None = None,
+        sensitive: str | None = None,
         order: str | None = None,
         zone: str | None = None,
     ) -> None:
@@ -162,6 +168,7 @@ class Trajectories:
             trip=trip,
             place=place,
             cluster=cluster,
+            sensitive=sensitive,
             order=order,
             zone=zone,
         )
@@ -200,7 +207,8 @@ class Trajectories:
             found.update(array.astype("<i8").tobytes())
         for degrees in (self.points.longitudes, self.points.latitudes):
             found.update((degrees + 0.0).astype("<f8").tobytes())
-        for numbers in (self.points.places, self.points.clusters):
+        found.update("\0".join(self.points.value_names).encode())
+        for numbers in (self.points.places, self.points.clusters, self.points.values):
             if numbers is not None:
                 found.update(numbers.astype("<i8").tobytes())
         return found.hexdigest()
@@ -225,6 +233,8 @@ class Trajectories:
             columns |= {"longitude": points.longitudes, "latitude": points.latitudes}
         if points.places is not None:
             columns["place"] = pa.array(points.names).take(pa.array(points.places))
+        if points.values is not None:
+            columns["sensitive"] = pa.array(points.value_names).take(pa.array(points.values[points.way]))
         return pa.table(columns)
 
     def to_frame(self) -> SameKind:
@@ -263,14 +273,16 @@ def _points(person: Integers, trip: Integers, read: ReadColumns, kept: Integers)
         latitudes=read.latitudes[kept],
         places=read.places[kept] if read.names else None,
         names=read.names,
-        clusters=None if read.clusters is None else _of_ways(read.clusters[kept], starts),
+        clusters=None if read.clusters is None else _of_ways(read.clusters[kept], starts, "cluster"),
+        values=None if read.values is None else _of_ways(read.values[kept], starts, "sensitive value"),
+        value_names=read.value_names,
     )
 
 
-def _of_ways(clusters: Integers, starts: Integers) -> Integers:
-    """Return the cluster of every way; all points of a way must be in the same one."""
-    lengths = np.diff(np.append(starts, len(clusters)))
-    found = clusters[starts]
-    if (np.repeat(found, lengths) != clusters).any():
-        raise SchemaError("A way has points in several clusters; give every way one cluster.")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+def _of_ways(numbers: Integers, starts: Integers, what: str) -> Integers:
+    """Return the one number of every way that all its points have."""
+    lengths = np.diff(np.append(starts, len(numbers)))
+    found = numbers[starts]
+    if (np.repeat(found, lengths) != numbers).any():
+        raise SchemaError(f"The points of a way have more than one {what}; give every way one.")
+    return found

@@ -21,7 +21,7 @@ from sfumato.table.read import read
 from sfumato.table.write import write_in
 
 NAME = "ways"
-OPTIONAL = ("trip", "cluster", "place", "order")
+OPTIONAL = ("trip", "cluster", "place", "order", "sensitive")
 KNOWN = range(1, 7)
 CELL, BIN, SEED = 500.0, 3600.0, 1
 
