@@ -36,4 +36,7 @@ from .trajectories import Trajectories as Trajectories
 from .unicity import Unicity as Unicity
 from .unicity import unicity as unicity
 from .way_release import WayRelease as WayRelease
+from .way_stream import StayTogether as StayTogether
+from .way_stream import WaysStream as WaysStream
+from .way_stream import audit_stream as audit_stream
 from .worst_case import worst_case_risk as worst_case_risk
