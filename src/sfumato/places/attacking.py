@@ -144,7 +144,7 @@ def _judged(found: list[Integers], chosen: Integers, matcher: _Matcher) -> Attac
     truth, persons = matcher.truth, len(np.unique(matcher.owner))
     named = [truth[each] for each in found]
     claims = sum(len(each) == 1 for each in found)
-    right = sum(len(each) == 1 and each[0] == person for each, person in zip(named, chosen, strict=True))
+    right = sum(len(each) == 1 and int(each[0]) == person for each, person in zip(named, chosen.tolist(), strict=True))
     others = [each[each != person] for each, person in zip(named, chosen, strict=True)]
     there = [bool((each == person).any()) for each, person in zip(named, chosen, strict=True)]
     return AttackResult(
