@@ -31,6 +31,7 @@ from sfumato.cli import (
     mask,
     models,
     party,
+    places,
     query,
     recode,
     relate,
@@ -44,6 +45,7 @@ from sfumato.cli import (
     trying,
     utility,
     warmup,
+    ways,
     workbench,
 )
 from sfumato.cli.options import examples
@@ -104,6 +106,8 @@ app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(baskets.app, name="baskets", epilog=baskets.EXAMPLES)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
+app.add_typer(ways.app, name="ways", epilog=ways.EXAMPLES)
+app.add_typer(places.app, name="places", epilog=places.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("utility", epilog=utility.EXAMPLES)(utility.utility)
