@@ -17,7 +17,7 @@ from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
-from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
+from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, count_points, match, pairs_of
 from sfumato.coding.covering.boxes import WeightedPoints
 from sfumato.coding.covering.compiled import CompiledCoverer
 from sfumato.coding.cutting.axes import Axes
@@ -123,7 +123,7 @@ def _collect_once() -> None:
 
 def _swap_once() -> None:
     """Let two ranks change places, and two units of one profile."""
-    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
+    swapping.swap_partners(2, 1, np.frombuffer(bytes(16), dtype=np.uint64))  # as a stream gives them: read only
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
@@ -313,6 +313,8 @@ def _match_once() -> None:
         amounts=np.ones(count),
     )
     match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+    count_points(codes[None, :], np.ones(count, dtype=np.int64), boxes)
+    pairs_of(codes[None, :], boxes)
 
 
 def _regroup_once() -> None:
