@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding.kernels.aligning import align
+from sfumato.coding.kernels.sequence_aligning import align
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.places import AlignWays, KWays, RegionWays, Trajectories
 

@@ -82,7 +82,7 @@ def _cost(sides: Floats) -> float:
 
 def _covered(points: Points, members: Integers, corners: Floats, left_out: float) -> Floats:
     """Return boxes and intervals that cover the points of all ways that match, one after the other."""
-    from sfumato.coding.kernels.aligning import align
+    from sfumato.coding.kernels.sequence_aligning import align
 
     boxes = corners[points.offsets[members[0]] : points.offsets[members[0] + 1]]
     for way in members[1:]:
