@@ -1,0 +1,2 @@
+from .network import Network as Network
+from .reading import read as read
