@@ -1,2 +1,16 @@
+from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
+from .anonymizing import anonymize as anonymize
+from .auditing import audit as audit
+from .clustered import ClusteredNetwork as ClusteredNetwork
+from .files import read_published as read_published
 from .network import Network as Network
+from .promises.edge_confidence import EdgeConfidence as EdgeConfidence
+from .promises.k_automorphism import KAutomorphism as KAutomorphism
+from .promises.k_candidates import KCandidates as KCandidates
+from .promises.k_degree import KDegree as KDegree
+from .promises.k_isomorphism import KIsomorphism as KIsomorphism
+from .promises.k_neighborhood import KNeighborhood as KNeighborhood
+from .promises.persons_keep import PersonsKeep as PersonsKeep
 from .reading import read as read
+from .refinement import candidates as candidates
+from .release import NetworkRelease as NetworkRelease
