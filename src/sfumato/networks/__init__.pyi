@@ -1,4 +1,5 @@
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
+from .algorithms.sangreea import SaNGreeA as SaNGreeA
 from .anonymizing import anonymize as anonymize
 from .auditing import audit as audit
 from .clustered import ClusteredNetwork as ClusteredNetwork

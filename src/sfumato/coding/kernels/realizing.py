@@ -27,7 +27,7 @@ def _by_need(needs: Array, rank: Array) -> Array:
 
 
 @compiled
-def join(needs: Array, rank: Array, table: Array, changed: Array, *, adding: bool) -> int:
+def join(needs: Array, rank: Array, table: Array, changed: Array, adding: bool) -> int:
     """Add edges between persons who need more of them, or remove edges between persons who need fewer.
 
     The one who needs most is joined to those who need most among those she is not joined to yet. What cannot be

@@ -95,7 +95,7 @@ def realized(network: Network, raises: Ints, rank: Ints, stream: Stream) -> tupl
     total = int(raises.sum())
     table = edge_set(network.edges, len(network), total)
     added, needs = np.empty((total // 2, 2), dtype=np.int64), raises.copy()
-    count = join(needs, rank, table, added, adding=True)
+    count = join(needs, rank, table, added, True)
     left = int(needs.sum())
     if left:
         served = reroute(needs, table, added[: count + left // 2], stream.words(left))

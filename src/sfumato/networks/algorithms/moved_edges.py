@@ -23,9 +23,9 @@ def moved_edges(network: Network, k: int, stream: Stream) -> npt.NDArray[np.int3
     table, words = edge_set(network.edges, len(network), room), stream.words(room + 1)
     changed = np.empty((room + 1, 2), dtype=np.int64)
     if gains.any():
-        join(gains, rank, table, changed, adding=True)
+        join(gains, rank, table, changed, True)
     if losses.any():
-        join(losses, rank, table, changed, adding=False)
+        join(losses, rank, table, changed, False)
     if gains.any() and losses.any():
         rotate(network.offsets, network.neighbors, gains, losses, rank, table, words)
     if losses.any():

@@ -23,7 +23,7 @@ class EdgeConfidence(KindPromise[Published]):
 
     Parameters
     ----------
-    limit : the largest belief, above 0 and at most 1.
+    limit : the largest belief, above 0 and at most 1; by default that of a coin.
     """
 
     name = "edge-confidence"
@@ -39,7 +39,7 @@ class EdgeConfidence(KindPromise[Published]):
         open="A belief is a share of pairs; who knows more of these two persons may believe more.",
     )
 
-    limit: float  # type: ignore[assignment]  # a field where others compute it
+    limit: float = 0.5  # type: ignore[assignment]  # a field where others compute it
 
     def __post_init__(self) -> None:
         good = is_number(self.limit) and 0 < self.limit <= 1

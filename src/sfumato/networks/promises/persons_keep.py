@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.coding.codes import code_column
 from sfumato.core.groups import Groups
@@ -16,7 +16,6 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import ModelWords
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.promise import Published
-from sfumato.recipe import choice_of
 from sfumato.validation import did_you_mean
 
 
@@ -44,21 +43,17 @@ class PersonsKeep(KindPromise[Published]):
     model: PrivacyModel
 
     def __post_init__(self) -> None:
-        if isinstance(self.model, Mapping):  # as a recipe has it
-            from sfumato.catalogue import MODELS
-
-            object.__setattr__(self, "model", choice_of(MODELS, self.model, "model"))
         if not isinstance(self.model, PrivacyModel):
             raise InvalidParameterError("PersonsKeep.model must be a model of tables, such as sf.KAnonymity(k=5).")
         if self.model.needs_original or self.model.needs_population or self.model.of_buckets:
             raise UnsupportedModelError(f"The model {self.model.name!r} cannot be judged on super-nodes alone.")
-        for fact in ("bound", "words"):  # those of the model
+        for fact in ("name", "reference", "bound", "stricter"):  # those of the model
             object.__setattr__(self, fact, getattr(self.model, fact))
         object.__setattr__(self, "words", self.model.words or ModelWords(title=self.model.name))
 
     def parameters(self) -> dict[str, Any]:
-        """Return the model as a recipe has it."""
-        return {"model": {"name": self.model.name, **self.model.parameters()}}
+        """Return the parameters of the model: a recipe holds it by its own name."""
+        return self.model.parameters()
 
     @property
     def limit(self) -> float:
@@ -76,9 +71,12 @@ class PersonsKeep(KindPromise[Published]):
                 f"The model {self.model.name!r} is about groups of persons, and a graph has none; publish super-nodes, "
                 "as SaNGreeA does."
             )
-        groups = groups_of(published, self.model)
-        levels = self.model.level(groups)
+        levels = self.model.level(groups_of(published, self.model))
         return KindVerdict(self, self.model.worst(levels), int((~self.model.kept_at(levels)).sum()))
+
+    def broken_by(self, published: ClusteredNetwork) -> npt.NDArray[np.bool_]:
+        """Return for every super-node whether it breaks the model."""
+        return ~self.model.kept_by(groups_of(published, self.model))
 
 
 def groups_of(published: ClusteredNetwork, model: PrivacyModel) -> Groups:
