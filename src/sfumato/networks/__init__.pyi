@@ -1,4 +1,5 @@
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
+from .algorithms.k_match import KMatch as KMatch
 from .algorithms.sangreea import SaNGreeA as SaNGreeA
 from .anonymizing import anonymize as anonymize
 from .auditing import audit as audit

@@ -76,7 +76,9 @@ def _shown(column: CodedColumn, cluster: npt.NDArray[np.int64], count: int) -> p
     missing = np.bincount(cluster[~known], minlength=count) > 0
     if domain.scale is Scale.NOMINAL and domain.hierarchy is None:
         values = np.array([*domain.texts, None], dtype=object)
-        texts = np.where(high < 0, None, np.where((low == high) & ~missing, values[np.maximum(high, 0)], SUPPRESSED_TEXT))
+        texts = np.where(
+            high < 0, None, np.where((low == high) & ~missing, values[np.maximum(high, 0)], SUPPRESSED_TEXT)
+        )
         return pa.array(texts[cluster].tolist(), pa.string())
     recoded = recode_ranges(domain, low, high, missing & (high >= 0))
     return recoded.texts.take(pa.array(recoded.by_group[cluster]))

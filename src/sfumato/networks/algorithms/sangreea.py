@@ -65,9 +65,7 @@ class SaNGreeA(NetworkSearch):
         arrays = attribute_arrays(network)
         weight = float(self.attributes) if len(arrays[1]) + len(arrays[3]) > 1 else 0.0
         order = np.argsort(-network.degrees, kind="stable")
-        label, joined = grow_super_nodes(
-            network.offsets, network.neighbors, order, least, weight, arrays, ALL_PAIRS
-        )
+        label, joined = grow_super_nodes(network.offsets, network.neighbors, order, least, weight, arrays, ALL_PAIRS)
         full = len(network) // least
         rest = joined[full * least :]
         label[rest] = -1
