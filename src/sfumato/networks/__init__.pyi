@@ -1,8 +1,11 @@
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
 from .algorithms.k_match import KMatch as KMatch
+from .algorithms.likely_partition import LikelyPartition as LikelyPartition
 from .algorithms.sangreea import SaNGreeA as SaNGreeA
 from .anonymizing import anonymize as anonymize
+from .anonymizing import carry_out as carry_out
 from .auditing import audit as audit
+from .catalogue import read_recipe as read_recipe
 from .clustered import ClusteredNetwork as ClusteredNetwork
 from .files import read_published as read_published
 from .network import Network as Network

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParam
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.auditing import Promised, audit, promises
+from sfumato.networks.catalogue import KIND
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.measures import measured
 from sfumato.networks.network import Network, sorted_edges
@@ -23,7 +25,6 @@ from sfumato.networks.release import NetworkRelease
 from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.randomness import Stream, check_secret, draw_secret
 
-KIND = "networks"
 
 
 def anonymize(
@@ -32,6 +33,7 @@ def anonymize(
     models: Sequence[Promised],
     algorithm: NetworkSearch,
     secret: str | None = None,
+    source: Mapping[str, Any] | None = None,
     progress: Progress | bool = False,
 ) -> NetworkRelease:
     """Publish a network so that it keeps all models.
@@ -48,6 +50,7 @@ def anonymize(
     algorithm : how to search, such as `sf.networks.DegreeSequence()`.
     secret : makes random choices repeatable: 64 hexadecimal digits, by default drawn from the operating system. It is
         kept in the recipe, which must stay private.
+    source : how the network was read, which the recipe keeps.
     progress : True shows a bar; a function is told the share of the search that is done.
 
     Raises
@@ -58,10 +61,25 @@ def anonymize(
     if not isinstance(network, Network):
         raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
     check_secret("anonymize", secret)
-    asked = promises(models)
+    recipe = KindRecipe(
+        kind=KIND, models=promises(models), algorithm=algorithm, secret=secret or draw_secret(), source=source or {}
+    )
+    return carry_out(recipe, network, progress=progress)
+
+
+def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool = False) -> NetworkRelease:
+    """Make the release that a recipe describes.
+
+    Parameters
+    ----------
+    recipe : what is promised and how to search; read one by `sf.networks.read_recipe`.
+    network : the original.
+    progress : as for `anonymize`.
+    """
+    asked, algorithm, about = promises(recipe.models), recipe.algorithm, network.fingerprint()
+    assert isinstance(algorithm, NetworkSearch)  # noqa: S101 - there are no other searches of networks
     algorithm.check(asked)
-    secret = draw_secret() if secret is None else secret
-    about = network.fingerprint()
+    secret = recipe.secret or draw_secret()
     stream = Stream(secret, "network", about=lambda: about)
     with followed(progress, "Searching") as tell:
         request: KindRequest[Published] = KindRequest(data=network, models=asked, stream=stream, progress=tell)
@@ -75,7 +93,7 @@ def anonymize(
     judged = audit(published, models=asked)
     if not judged.holds:
         raise BrokenPromiseError("The network that was found does not keep the models, so nothing is published.")
-    source = {"persons": len(network), "edges": network.size, "sha256": about}
+    source = {**recipe.source, "persons": len(network), "edges": network.size, "sha256": about}
     return NetworkRelease(
         published=published,
         audit=judged,
