@@ -29,6 +29,7 @@ from sfumato.cli import (
     ledger,
     mask,
     models,
+    network,
     party,
     query,
     recode,
@@ -101,6 +102,7 @@ app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
 app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.add_typer(network.app, name="network", epilog=network.EXAMPLES)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
