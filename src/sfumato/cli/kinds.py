@@ -77,9 +77,7 @@ def print_attacks(sides: Mapping[str, Attacks], *, json: bool) -> None:
     if json:
         print_json({name: attacks.to_dict() for name, attacks in sides.items()})
         return
-    rows = [
-        [*each.cells()[:2], name, *each.cells()[2:]] for name, attacks in sides.items() for each in attacks.results
-    ]
+    rows = [[*each.cells()[:2], name, *each.cells()[2:]] for name, attacks in sides.items() for each in attacks.results]
     typer.echo(aligned([[*HEAD[:2], "data", *HEAD[2:]], *rows]))
     for name, attacks in sides.items():
         for attack, why in attacks.skipped.items():

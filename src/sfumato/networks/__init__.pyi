@@ -1,6 +1,7 @@
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
 from .algorithms.k_match import KMatch as KMatch
 from .algorithms.likely_partition import LikelyPartition as LikelyPartition
+from .algorithms.random_change import RandomChange as RandomChange
 from .algorithms.sangreea import SaNGreeA as SaNGreeA
 from .anonymizing import anonymize as anonymize
 from .anonymizing import carry_out as carry_out
@@ -8,6 +9,7 @@ from .auditing import audit as audit
 from .catalogue import read_recipe as read_recipe
 from .clustered import ClusteredNetwork as ClusteredNetwork
 from .files import read_published as read_published
+from .network import EdgeNoise as EdgeNoise
 from .network import Network as Network
 from .promises.edge_confidence import EdgeConfidence as EdgeConfidence
 from .promises.k_automorphism import KAutomorphism as KAutomorphism

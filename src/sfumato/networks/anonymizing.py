@@ -26,7 +26,6 @@ from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.randomness import Stream, check_secret, draw_secret
 
 
-
 def anonymize(
     network: Network,
     *,
@@ -113,7 +112,7 @@ def renumbered(found: Published, stream: Stream) -> tuple[Published, npt.NDArray
     if isinstance(found, Network):
         edges = sorted_edges(number[found.edges])
         rows = None if found.alignment is None else number[found.alignment]
-        return Network(keys=keys, edges=edges, alignment=rows), number
+        return Network(keys=keys, edges=edges, noise=found.noise, alignment=rows), number
     cluster = found.cluster[order]
     _, place = np.unique(cluster, return_index=True)  # super-nodes are numbered by their first persons
     rank = np.empty(len(place), dtype=np.int64)

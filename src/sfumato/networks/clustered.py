@@ -117,7 +117,7 @@ class ClusteredNetwork:
         found = []
         for node, edges in enumerate(self.inner.tolist()):
             chosen = rng.choice(int(inner[node]), edges, replace=False) if edges else np.zeros(0, dtype=np.int64)
-            low, high = _triangle(chosen)
+            low, high = pairs_numbered(chosen)
             found.append(order[starts[node] + np.stack([low, high], axis=1)])
         for (one, other, edges), pairs in zip(self.between.tolist(), between.tolist(), strict=True):
             chosen = rng.choice(pairs, edges, replace=False)
@@ -140,7 +140,7 @@ class ClusteredNetwork:
         return f"ClusteredNetwork of {len(self):,} persons in {len(self.inner):,} super-nodes and {self.size:,} edges"
 
 
-def _triangle(numbers: Counts) -> tuple[Counts, Counts]:
+def pairs_numbered(numbers: Counts) -> tuple[Counts, Counts]:
     """Return the pair of each number when pairs 0-1, 0-2, 1-2, 0-3 ... are numbered from 0."""
     high = np.floor((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
     high -= high * (high - 1) // 2 > numbers

@@ -21,6 +21,14 @@ from sfumato.table.frames import Frame
 Edges = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EdgeNoise:
+    """How edges were changed at random, which is published: the chance to be removed, and that to be added."""
+
+    removed: float
+    added: float
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Network:
     """Persons and the undirected relations between them, at most one for each pair.
@@ -38,6 +46,7 @@ class Network:
     schema : the roles of the columns of `persons`.
     dropped : how many self-loops, double edges and edges in one direction only were left out because the caller
         asked for it.
+    noise : how edges were changed at random, if they were.
     alignment : for the owner of a published network only: rows of persons that can take each other's place.
 
     Examples
@@ -56,6 +65,7 @@ class Network:
     persons: pa.Table | None = None
     schema: Schema = field(default_factory=Schema)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    noise: EdgeNoise | None = None
     alignment: npt.NDArray[np.int64] | None = None
 
     @classmethod
@@ -189,7 +199,9 @@ class Network:
 
     def with_edges(self, edges: npt.NDArray[np.integer]) -> Self:
         """Return the same persons with other edges, which have no kinds or weights."""
-        return replace(self, edges=sorted_edges(edges), kinds=None, weights=None, dropped={}, alignment=None)
+        return replace(
+            self, edges=sorted_edges(edges), kinds=None, weights=None, dropped={}, noise=None, alignment=None
+        )
 
     def fingerprint(self) -> str:
         """Return a digest of keys, edges and persons, by which a recipe knows its original."""
