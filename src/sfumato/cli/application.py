@@ -30,6 +30,7 @@ from sfumato.cli import (
     ledger,
     mask,
     models,
+    network,
     party,
     places,
     query,
@@ -105,6 +106,7 @@ app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
 app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(baskets.app, name="baskets", epilog=baskets.EXAMPLES)
+app.add_typer(network.app, name="network", epilog=network.EXAMPLES)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.add_typer(ways.app, name="ways", epilog=ways.EXAMPLES)
 app.add_typer(places.app, name="places", epilog=places.EXAMPLES)
