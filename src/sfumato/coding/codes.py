@@ -19,6 +19,7 @@ from sfumato.coding.domain import MOST_NOMINAL_VALUES, Domain, describe
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.schema.scales import Scale
+from sfumato.table.values import as_dictionary
 from sfumato.threads import in_threads
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def code(
 
 def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
     """Code one column into the domain given by its values and the schema."""
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(column)
     domain = describe(name, encoded, schema)
     return CodedColumn(domain, domain.encode(encoded))
 
