@@ -17,6 +17,7 @@ from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
+from sfumato.coding.code_sets import CODE_TYPES
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, count_points, match, pairs_of
 from sfumato.coding.covering.boxes import WeightedPoints
 from sfumato.coding.covering.compiled import CompiledCoverer
@@ -65,8 +66,6 @@ from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
 
-CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Warmth:
@@ -86,12 +85,12 @@ def warm_up() -> Warmth:
     by_digits(np.zeros(2, dtype=np.int64), 2)
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
-    _collect_once()
     _mix_once()
     _halve_once()
     _move_once()
     _pick_once()
     for codes in CODE_TYPES:
+        _collect_once(codes)
         _descend_once(codes)
         _arrange_once(codes)
     _regroup_once()
@@ -112,13 +111,14 @@ def warm_up() -> Warmth:
     )
 
 
-def _collect_once() -> None:
+def _collect_once(codes: type[np.unsignedinteger]) -> None:
     """Collect the codes of two groups, and find them again."""
-    some, found = np.arange(2), np.zeros(2, dtype=np.bool_)
-    code_sets.mark_codes(some, some, np.zeros(2, dtype=np.int64))
-    code_sets.deal_codes(some, some, np.arange(2), np.zeros(2, dtype=np.int64))
+    group, coded, some = np.arange(2, dtype=np.int32), np.arange(2, dtype=codes), np.arange(2)
+    known = np.zeros(2, dtype=np.bool_)
+    code_sets.mark_codes(group, coded, np.zeros(2, dtype=np.int64))
+    code_sets.deal_codes(group, coded, np.arange(2), np.zeros(2, dtype=np.int64))
     code_sets.keep_distinct(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
-    code_sets.find_codes(np.arange(3), some, some, some, found)
+    code_sets.cover_codes((some, some, known), (some, np.arange(3), some), 2, group, coded, known.copy())
 
 
 def _swap_once() -> None:
