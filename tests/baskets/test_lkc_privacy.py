@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.baskets import LKCPrivacy, rows_as_baskets
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 
 CELL = st.sampled_from([0, 1, None])
 ROWS = st.lists(st.tuples(CELL, CELL, CELL, st.sampled_from(["flu", "cold", None])), min_size=1, max_size=9)
@@ -26,18 +26,18 @@ def table_of(rows: list[tuple[object, ...]]) -> pa.Table:
     )
 
 
-def oracle(rows, most_known: int, k: int, share: float) -> tuple[int, int]:
+def oracle(rows, most_known: int, k: int, share: float) -> tuple[float, int]:
     known = [{(at, value) for at, value in enumerate(row[:3]) if value is not None} for row in rows]
     occurring = {
         frozenset(some) for each in known for size in range(1, most_known + 1) for some in combinations(each, size)
     }
-    broken, counts = 0, [len(rows)]
+    broken, shares = 0, [Fraction(0)]
     for each in occurring:
         held = [row for row, has in zip(rows, known, strict=True) if each <= has]
         worst = max(sum(row[3] == secret for row in held) for secret in ("flu", "cold"))
-        counts.append(len(held))
+        shares.append(Fraction(worst, len(held)))
         broken += len(held) < k or Fraction(worst, len(held)) > Fraction(str(share))
-    return min(counts), broken
+    return float(max(shares)), broken
 
 
 @examples(60)
@@ -59,8 +59,29 @@ def test_a_table_is_audited_by_the_same_door():
     table = pa.table({"a": [1, 1, 2, 2], "b": [1, 1, 1, 1], "s": ["x", "y", "x", "y"]})
     audit = sf.baskets.audit(rows_as_baskets(table), models=[LKCPrivacy(L=2, K=2, C=0.5, sensitive="s")])
     assert audit.holds
-    assert audit.level("lkc-privacy") == 2
+    assert audit.level("lkc-privacy") == 0.5
     assert not sf.baskets.audit(rows_as_baskets(table), models=[LKCPrivacy(L=2, K=2, C=0.4, sensitive="s")]).holds
+
+
+@examples(20)
+@given(ROWS, st.integers(1, 2), st.integers(1, 2))
+def test_suppressing_values_keeps_the_promise(rows, most_known, k):
+    rows = [*rows, (0, 0, 0, "flu"), (0, 0, 0, "cold")]
+    baskets = rows_as_baskets(table_of(rows), sensitive=["s"])
+    promise = LKCPrivacy(L=most_known, K=k, C=0.7, sensitive="s")
+    try:
+        release = sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
+    except InfeasibleError:
+        return
+    assert release.audit.holds
+    assert set(release.baskets.items) <= set(baskets.items)
+
+
+def test_the_sensitive_column_must_be_marked():
+    baskets = rows_as_baskets(pa.table({"a": [1, 1], "s": ["x", "y"]}), sensitive=["a"])
+    promise = LKCPrivacy(L=1, K=1, C=0.5, sensitive="s")
+    with pytest.raises(SchemaError, match="Mark the values of 's' alone"):
+        sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
 
 
 @pytest.mark.parametrize("wrong", [{"L": 0}, {"K": 0}, {"C": 1.5}, {"C": -0.1}, {"sensitive": ""}])

@@ -9,13 +9,22 @@ from sfumato.baskets.catalogue import ALGORITHMS, MODELS
 from sfumato.checks.baskets import PROMISE_CHECKS, SEARCH_CHECKS, TREE
 
 K2 = sets.KMAnonymity(k=3, m=2)
-PROMISES = [K2, sets.KMAnonymity(k=2, m=3)]
+COHERENT = sets.Coherence(h=0.6, k=2, p=2)
+UNCERTAIN = sets.RhoUncertainty(rho=0.5, most=2)
+EQUAL = sets.SetKAnonymity(k=3)
+PROMISES = [K2, sets.KMAnonymity(k=2, m=3), COHERENT, UNCERTAIN, sets.RhoUncertainty(rho=0.5), EQUAL]
 SEARCHES = [
     (sets.AprioriAnonymization(taxonomy=TREE), [K2]),
     (sets.DirectAnonymization(taxonomy=TREE), [K2]),
     (sets.LocalRecoding(taxonomy=TREE, part_size=15), [K2]),
     (sets.OptimalCut(taxonomy=TREE), [K2]),
     (sets.VerticalPartition(taxonomy=TREE), [K2, sets.KMAnonymity(k=2, m=1)]),
+    (sets.Disassociation(most=15), [K2]),
+    (sets.Disassociation(most=15, joint=False), [K2]),
+    (sets.GreedySuppression(), [COHERENT]),
+    (sets.GreedySuppression(), [UNCERTAIN]),
+    (sets.TDControl(taxonomy=TREE), [UNCERTAIN]),
+    (sets.TopDownPartition(taxonomy=TREE), [EQUAL]),
 ]
 ON_ROWS_OF_TABLES = {"lkc-privacy", "table-promise", "within-groups"}  # which are tested by themselves in tests/baskets
 

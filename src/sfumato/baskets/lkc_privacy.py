@@ -10,9 +10,11 @@ import numpy as np
 
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.sensitive_items import public_and_sensitive
+from sfumato.baskets.sensitive_sets import MOST_SETS, refuse_too_many, whole_baskets
 from sfumato.baskets.table_rows import EQUALS
-from sfumato.exceptions import SchemaError, UnsupportedModelError
+from sfumato.coding.item_sets import Flags, ItemSets
+from sfumato.coding.set_rules import RulesFound, walk_sets
+from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, is_whole, require
@@ -24,7 +26,7 @@ class LKCPrivacy(KindPromise[PublishedSets]):
 
     For tables with so many columns that nobody knows all of a person. Rows are baskets of items that name a column and
     a value, as `sf.baskets.rows_as_baskets` makes them; what is sensitive are the items of the sensitive column. The
-    level is the least number of rows of a combination; the audit also counts combinations with too large a share.
+    level is the largest share; combinations that are in fewer than K rows are counted as broken.
 
     Parameters
     ----------
@@ -36,12 +38,12 @@ class LKCPrivacy(KindPromise[PublishedSets]):
 
     name = "lkc-privacy"
     reference = "Mohammed, Fung, Hung, Lee: Anonymizing healthcare data (2009)"
-    bound = "min"
+    bound = "max"
     counted = "combinations of values"
     stricter: ClassVar = {"L": "larger", "K": "larger", "C": "smaller"}
     words = ModelWords(
         title="LKC-privacy",
-        level="fewest rows with a combination of known values",
+        level="largest share of one sensitive value among rows with a combination of known values",
         promise=(
             "Whoever knows at most {L} values of a person finds at least {K} rows with them, of which at most a share "
             "of {C} has the same value of {sensitive}."
@@ -65,17 +67,26 @@ class LKCPrivacy(KindPromise[PublishedSets]):
 
     @property
     def limit(self) -> float:
-        """The number of rows that must have known values."""
-        return self.K
+        """The largest share that is allowed."""
+        return self.C
 
     def judge(self, published: PublishedSets) -> KindVerdict:
-        """Count the rows of every combination of at most L values, and those of them with one sensitive value."""
-        if not isinstance(published, Baskets):
-            raise UnsupportedModelError("LKC-privacy judges rows of a table; make them by sf.baskets.rows_as_baskets.")
-        hidden = np.array([name.startswith(f"{self.sensitive}{EQUALS}") for name in published.items], dtype=np.bool_)
+        """Judge every combination of at most L values that occurs."""
+        baskets = whole_baskets(published, self.name)
+        sets = ItemSets(baskets.codes, baskets.offsets, len(baskets.items))
+        found = [self.broken(sets, self.secrets(baskets), size) for size in range(1, self.L + 1)]
+        return KindVerdict(self, max(each.worst for each in found), sum(each.broken for each in found))
+
+    def secrets(self, baskets: Baskets) -> Flags:
+        """Return which items are values of the sensitive column."""
+        hidden = np.array([name.startswith(f"{self.sensitive}{EQUALS}") for name in baskets.items], dtype=np.bool_)
         if not hidden.any():
             raise SchemaError(f"No row has a value of {self.sensitive!r}; name the sensitive column.")
-        public, sensitive = public_and_sensitive(published, hidden)
-        most = Fraction(str(self.C))
-        found = [public.shares(size, self.K, most, sensitive) for size in range(1, self.L + 1)]
-        return KindVerdict(self, min(each.fewest for each in found), sum(each.broken for each in found))
+        return hidden
+
+    def broken(self, sets: ItemSets, sensitive: Flags, size: int) -> RulesFound:
+        """Find the combinations of a size that break the promise."""
+        share = Fraction(str(self.C))
+        found = walk_sets(sets, ~sensitive, sensitive, size=size, k=self.K, share=share, every=False, most=MOST_SETS)
+        refuse_too_many(found, MOST_SETS, "choose a smaller L")
+        return found

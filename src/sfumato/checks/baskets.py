@@ -248,9 +248,11 @@ def _found(search: Search, models: Sequence[Promise], seed: int, secret: int = 1
 def _judged_data() -> Iterator[Baskets]:
     """Yield baskets from hardly protected to equal ones."""
     for seed in SEEDS:
-        yield sample(seed)
-        yield sample(seed).take(np.repeat(np.arange(4), 5))
-        yield sample(seed).take(np.zeros(6, dtype=np.int64))
+        data = sample(seed)
+        secret = int(data.rows[data.is_sensitive[data.codes]][0])
+        yield data
+        yield data.take(np.repeat(np.arange(secret, secret + 4), 5))
+        yield data.take(np.full(6, secret))
 
 
 def _stricter(promise: Promise) -> Iterator[Promise]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -23,16 +22,6 @@ class SetsFound(NamedTuple):
     rare: int
     fewest: int
     marks: Flags
-
-
-class SharesFound(NamedTuple):
-    """The sets that occur, those that break a limit, the fewest baskets, the largest share, broken sets per item."""
-
-    sets: int
-    broken: int
-    fewest: int
-    share: Fraction
-    blame: Ints
 
 
 class CutState(NamedTuple):
@@ -116,33 +105,6 @@ class ItemSets:
             progress(share)
         return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
 
-    def shares(self, size: int, k: int, most: Fraction, sensitive: tuple[Ints, Ints]) -> SharesFound:
-        """Count the sets of a size that occur, and the largest share of their baskets that have one sensitive item.
-
-        Parameters
-        ----------
-        size, k : the size of the sets, and how many baskets must hold each of them.
-        most : the largest share of these that may have one sensitive item.
-        sensitive : where the sensitive items of every basket begin, and these items, numbered from 0.
-        """
-        from sfumato.coding.kernels import item_shares as kernel
-
-        figures = np.array([0, 0, len(self.offsets) - 1, 0, 1], dtype=np.int64)
-        blame = np.zeros(self.items, dtype=np.int64)
-        limits = np.array([size, k, most.numerator, most.denominator], dtype=np.int64)
-        counts = np.zeros(int(sensitive[1].max(initial=-1)) + 1, dtype=np.int64)
-        kernel.walk_shares(
-            (self.codes, self.offsets, self.rows),
-            self.postings,
-            np.arange(self.items),
-            limits,
-            self._space(size, last=True),
-            (*sensitive, counts),
-            (figures, blame),
-        )
-        sets, broken, fewest, top, bottom = figures.tolist()
-        return SharesFound(sets, broken, fewest, Fraction(top, bottom), blame)
-
     def raise_nodes(self, size: int, k: int, state: CutState, order: Ints) -> None:
         """Raise a node of every rare set of a size that no other raise has touched, first items in an order."""
         from sfumato.coding.kernels import item_sets as kernel
@@ -183,10 +145,10 @@ class ItemSets:
         none = np.zeros(0, dtype=np.int64)
         return np.zeros(0, dtype=np.int32), none, np.zeros(0, dtype=np.int32), none
 
-    def _space(self, size: int, *, last: bool = False) -> tuple[Ints, ...]:
-        """Make room for the levels of a walk; the last one needs pointers only if it is asked for."""
+    def _space(self, size: int) -> tuple[Ints, ...]:
+        """Make room for the levels of a walk; the last one needs no pointers."""
         levels = size
-        room = int(self._followers().max(initial=0)) if size + last > 2 else 0  # noqa: PLR2004 - none between
+        room = int(self._followers().max(initial=0)) if size > 2 else 0  # noqa: PLR2004 - none between
         grid = (levels, self.items + 1)
         counts, seen, begins = (np.zeros(grid, dtype=np.int64) for _ in range(3))
         ints = [np.zeros(levels + 1, dtype=np.int64) for _ in range(3)]

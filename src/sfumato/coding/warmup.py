@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ from sfumato.coding.kernels import (
     grouping,
     halving,
     item_sets,
-    item_shares,
     microaggregating,
     mixing,
     moving,
@@ -151,7 +149,6 @@ def _count_item_sets_once() -> None:
     sets = ItemSets(codes, offsets, 2)
     for size in (1, 2):
         sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
-    sets.shares(2, 2, Fraction(1, 2), (np.array([0, 1, 1]), np.zeros(1, dtype=np.int64)))
     tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
     sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
     cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
@@ -362,7 +359,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, item_sets, item_shares),
+        *(containment, cutting, descending, gathering, grouping, halving, item_sets),
         *(microaggregating, mixing, moving),
         *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
         *(walking, worths),
