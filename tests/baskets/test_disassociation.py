@@ -342,8 +342,8 @@ def test_bad_requests_are_refused_in_a_sentence():
         sf.baskets.Disassociation(joint=3)
     with pytest.raises(InfeasibleError, match="k is 5, but there are only 2 baskets"):
         found([["a"], ["b"]], k=5)
+    request = KindRequest(data=sf.baskets.Baskets([["a"]]), models=[sf.baskets.SetKAnonymity(k=2)])
     with pytest.raises(UnsupportedModelError, match="Disassociation cannot keep set-k-anonymity"):
-        request = KindRequest(data=sf.baskets.Baskets([["a"]]), models=[sf.baskets.SetKAnonymity(k=2)])
         sf.baskets.Disassociation().find(request)
     with pytest.raises(InvalidParameterError, match="at least one item"):
         sf.baskets.estimate.support(disassociated((2, [], "a")), [])

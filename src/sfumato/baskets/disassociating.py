@@ -123,6 +123,7 @@ def share_chunks(places: Places, k: int, m: int) -> None:
     clusters tells more than one of many. Joint clusters that share nothing are not formed.
     """
     from sfumato.coding.kernels import disassociating as kernel
+    from sfumato.coding.kernels.term_sharing import share_terms
 
     baskets = places.baskets
     sets = baskets.codes, baskets.offsets
@@ -140,9 +141,7 @@ def share_chunks(places: Places, k: int, m: int) -> None:
                 continue
             begins = places.begins[first : last + 1]
             run = places.rows[begins[0] : begins[-1]]
-            kernel.share_terms(
-                sets, run, begins - begins[0], k, (places.chunk, terms), may_empty[first:last], banned, free
-            )
+            share_terms(sets, run, begins - begins[0], k, (places.chunk, terms), may_empty[first:last], banned, free)
             if kernel.part_items(*sets, run, free, k, m, space, places.chunk):
                 joint = len(places.above)
                 places.above.append(-1)

@@ -24,8 +24,8 @@ class RhoUncertainty(KindPromise[PublishedSets]):
     """Of the baskets with any set of items, at most the share rho has any one further sensitive item.
 
     Sets may hold public and sensitive items. Without `most` they may be of any size: then closed sets are judged, whose
-    rules are the strongest, and tables with more than ten million of them are refused. The share of a sensitive item in
-    the whole table is not judged.
+    rules are the strongest, up to the first one by which a sensitive item is certain, and tables with more than ten
+    million of them are refused. The share of a sensitive item in the whole table is not judged.
 
     Parameters
     ----------

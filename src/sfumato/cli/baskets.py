@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.basket_log import EXAMPLES as LOG_EXAMPLES
+from sfumato.cli.basket_log import log
 from sfumato.cli.kinds import (
     KindAlgorithm,
     KindModels,
@@ -46,6 +48,7 @@ TaxonomyFile = Annotated[
 ]
 
 app = family("Publish sets of items: baskets, diagnoses, search queries.")
+app.command(epilog=LOG_EXAMPLES)(log)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,8 @@ def walk_closed_sets(sets: ItemSets, sensitive: Flags, *, share: Fraction, most:
     """Judge all closed sets: of the baskets with all other items of one, a share has its sensitive item.
 
     No rule from any set to a sensitive item is stronger than the strongest of these: closing both sides of a rule keeps
-    what both hold, and loses baskets only of those that hold the left side.
+    what both hold, and loses baskets only of those that hold the left side. The walk stops at a rule that is certain;
+    then not all broken sets are counted.
     """
     from sfumato.coding.kernels import set_rules as kernel
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
-WORD = 64
+WORD, PAIR = 64, 2
 MOST_ITEMS = 16_384  # of a cluster that chunks may hold; rarer ones are terms, so that memory stays bounded
 
 
@@ -50,6 +50,51 @@ def move_holders(baskets: Arrays, postings: Arrays, order: Array, place: Array, 
 
 
 @compiled
+def add_run(baskets: Arrays, run: Array, step: int, counts: Array) -> None:
+    """Add the items of baskets to the counts of those that are counted, or take them off."""
+    codes, offsets = baskets
+    for row in run:
+        for q in range(offsets[row], offsets[row + 1]):
+            if step > 0 or counts[codes[q]] > 0:
+                counts[codes[q]] += step
+
+
+@compiled
+def rank_items(
+    baskets: Arrays, run: Array, used: list[tuple[int, int]], way: int, counts: Array
+) -> list[tuple[int, int]]:
+    """Count the items of baskets that were not used on the way; return them as a heap, the most frequent first."""
+    codes, offsets = baskets
+    add_run(baskets, run, 1, counts)
+    while way >= 0:
+        counts[used[way][0]] = 0
+        way = used[way][1]
+    heap = [(np.int64(0), np.int64(0))]
+    heap.pop()
+    for row in run:
+        for q in range(offsets[row], offsets[row + 1]):
+            if counts[codes[q]] > 0:
+                heap.append((-counts[codes[q]], np.int64(codes[q])))
+                counts[codes[q]] *= -1  # listed
+    for count, item in heap:
+        counts[item] = -count
+    heapify(heap)
+    return heap
+
+
+@compiled
+def most_frequent(heap: list[tuple[int, int]], counts: Array) -> int:
+    """Take the most frequent item off the heap, whose counts may have fallen since; -1 if none is left."""
+    while len(heap) > 0:
+        count, item = heappop(heap)
+        if counts[item] == -count:
+            return item
+        if counts[item] > 0:
+            heappush(heap, (-counts[item], item))
+    return -1
+
+
+@compiled
 def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, order: Array, ends: Array) -> int:
     """Split baskets by their most frequent items until parts are small; return how many parts there are.
 
@@ -57,45 +102,23 @@ def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, orde
     frequent item, ties going to the first, leave; counts of the others are reduced by theirs. A part whose items were
     all used on its way stays as it is.
     """
-    codes, offsets = baskets
     place = np.arange(len(order))
     counts = np.zeros(items, dtype=np.int64)
     pending = [(0, len(order), -1)]
-    used = [(-1, -1)]
+    used = [(np.int64(-1), np.int64(-1))]
     parts = 0
     while len(pending) > 0:
         start, end, way = pending.pop()
-        heap = [(np.int64(0), np.int64(0))]
-        heap.pop()
-        for i in range(start, end):
-            for q in range(offsets[order[i]], offsets[order[i] + 1]):
-                counts[codes[q]] += 1
-        at = way
-        while at >= 0:
-            counts[used[at][0]] = 0
-            at = used[at][1]
-        for i in range(start, end):
-            for q in range(offsets[order[i]], offsets[order[i] + 1]):
-                if counts[codes[q]] > 0:
-                    heap.append((-counts[codes[q]], np.int64(codes[q])))
-                    counts[codes[q]] *= -1  # listed
-        for count, item in heap:
-            counts[item] = -count
-        heapify(heap)
-        while end - start >= most and len(heap) > 0:
-            count, item = heappop(heap)
-            if counts[item] < -count:
-                if counts[item] > 0:
-                    heappush(heap, (-counts[item], item))
-                continue
+        heap = rank_items(baskets, order[start:end], used, way, counts)
+        while end - start >= most:
+            item = most_frequent(heap, counts)
+            if item < 0:
+                break
             middle = move_holders(baskets, postings, order, place, start, end, item)
-            for i in range(middle, end):
-                for q in range(offsets[order[i]], offsets[order[i] + 1]):
-                    if counts[codes[q]] > 0:
-                        counts[codes[q]] -= 1
+            add_run(baskets, order[middle:end], -1, counts)
             counts[item] = 0
             if end - middle >= most:
-                used.append((item, way))
+                used.append((np.int64(item), np.int64(way)))
                 pending.append((middle, end, len(used) - 1))
             else:
                 ends[parts] = end
@@ -104,9 +127,7 @@ def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, orde
         if end > start:
             ends[parts] = end
             parts += 1
-        for i in range(start, end):
-            for q in range(offsets[order[i]], offsets[order[i] + 1]):
-                counts[codes[q]] = 0
+        add_run(baskets, order[start:end], -1, counts)
     return parts
 
 
@@ -202,7 +223,7 @@ def build_chunks(masks: Array, count: int, bad: Array, m: int, k: int, chunk_of:
                 if bad[i, w] & inside[w]:
                     fits = False
                     break
-            if fits and (m < 3 or stays_good(i, chunk, length, masks, m, k, paths, at)):  # noqa: PLR2004 - pairs are in bad
+            if fits and (m <= PAIR or stays_good(i, chunk, length, masks, m, k, paths, at)):
                 chunk_of[i] = chunks
                 chunk[length] = i
                 length += 1
@@ -212,14 +233,13 @@ def build_chunks(masks: Array, count: int, bad: Array, m: int, k: int, chunk_of:
 
 
 @compiled
-def part_items(
-    codes: Array, offsets: Array, rows: Array, free: Array, k: int, m: int, space: Arrays, chunk_of: Array
-) -> int:
-    """Part the items of a cluster of baskets: the chunk of every occurrence, 0 for terms; return how many chunks.
+def rank_frequent(baskets: Arrays, free: Array, k: int, space: Arrays) -> Array:
+    """Give numbers to the items that at least k baskets of a cluster hold, the most frequent first.
 
-    `free` says which occurrences take part; the others keep their chunk. `space` is three arrays with a place for every
-    item: counts, which must be 0, and two for numbers.
+    Return where the holders of each begin, if they are listed one item after the other. In `space`, the second array
+    gets the number of every item of the cluster, -1 for a rare one.
     """
+    codes, offsets, rows = baskets
     counts, local, listed = space
     found = 0
     for row in rows:
@@ -236,38 +256,46 @@ def part_items(
         local[item] = -1
         if counts[item] >= k:
             frequent.append((-counts[item], np.int64(item)))
+        counts[item] = 0
     frequent.sort()
-    count = min(len(frequent), MOST_ITEMS)
-    for i in range(count):
+    first = np.zeros(min(len(frequent), MOST_ITEMS) + 1, dtype=np.int64)
+    for i in range(len(first) - 1):
         local[frequent[i][1]] = i
-    chunks = 0
-    if count > 0:
-        first = np.zeros(count + 1, dtype=np.int64)
-        for i in range(count):
-            first[i + 1] = first[i] - frequent[i][0]
-        chunk_numbers = np.zeros(count, dtype=np.int64)
-        masks, bad = meet_items((codes, offsets, rows, free), local, first, k, m)
-        chunks = build_chunks(masks, count, bad, m, k, chunk_numbers)
-        for row in rows:
-            for q in range(offsets[row], offsets[row + 1]):
-                if free[q] and local[codes[q]] >= 0:
-                    chunk_of[q] = chunk_numbers[local[codes[q]]]
-    for i in range(found):
-        counts[listed[i]] = 0
+        first[i + 1] = first[i] - frequent[i][0]
+    return first
+
+
+@compiled
+def part_items(
+    codes: Array, offsets: Array, rows: Array, free: Array, k: int, m: int, space: Arrays, chunk_of: Array
+) -> int:
+    """Part the items of a cluster of baskets: the chunk of every occurrence, 0 for terms; return how many chunks.
+
+    `free` says which occurrences take part; the others keep their chunk. `space` is three arrays with a place for every
+    item: counts, which must be 0, and two for numbers.
+    """
+    local = space[1]
+    first = rank_frequent((codes, offsets, rows), free, k, space)
+    count = len(first) - 1
+    if count == 0:
+        return 0
+    masks, holders = list_holders((codes, offsets, rows), free, local, first, m)
+    bad = meet_items((codes, offsets), free, local, first, holders, k, m)
+    chunk_numbers = np.zeros(count, dtype=np.int64)
+    chunks = build_chunks(masks, count, bad, m, k, chunk_numbers)
+    for row in rows:
+        for q in range(offsets[row], offsets[row + 1]):
+            if free[q] and local[codes[q]] >= 0:
+                chunk_of[q] = chunk_numbers[local[codes[q]]]
     return chunks
 
 
 @compiled
-def meet_items(baskets: Arrays, local: Array, first: Array, k: int, m: int) -> tuple[Array, Array]:
-    """Return the baskets of every frequent item of a cluster as bits (if m is above 2), and whom it must not meet.
-
-    Where m is 1, items are judged alone, and all may meet.
-    """
-    codes, offsets, rows, free = baskets
+def list_holders(baskets: Arrays, free: Array, local: Array, first: Array, m: int) -> tuple[Array, Array]:
+    """Return the baskets of every frequent item of a cluster: as bits, if m is above 2, and as a list."""
+    codes, offsets, rows = baskets
     count = len(first) - 1
-    words = (len(rows) + WORD - 1) // WORD
-    masks = np.zeros((count if m > 2 else 0, words), dtype=np.uint64)  # noqa: PLR2004 - pairs are in bad
-    bad = np.zeros((count, (count + WORD - 1) // WORD), dtype=np.uint64)
+    masks = np.zeros((count if m > PAIR else 0, (len(rows) + WORD - 1) // WORD), dtype=np.uint64)
     holders = np.empty(first[count], dtype=np.int64)
     filled = first[:count].copy()
     for r in range(len(rows)):
@@ -276,10 +304,22 @@ def meet_items(baskets: Arrays, local: Array, first: Array, k: int, m: int) -> t
                 i = local[codes[q]]
                 holders[filled[i]] = rows[r]
                 filled[i] += 1
-                if m > 2:  # noqa: PLR2004 - pairs are in bad
+                if m > PAIR:
                     masks[i, r // WORD] |= np.uint64(1) << np.uint64(r % WORD)
+    return masks, holders
+
+
+@compiled
+def meet_items(baskets: Arrays, free: Array, local: Array, first: Array, holders: Array, k: int, m: int) -> Array:
+    """Mark for every frequent item those that it must not meet: some baskets hold both, but fewer than k.
+
+    Where m is 1, items are judged alone, and all may meet.
+    """
+    codes, offsets = baskets
+    count = len(first) - 1
+    bad = np.zeros((count, (count + WORD - 1) // WORD), dtype=np.uint64)
     shared = np.zeros(count, dtype=np.int64)
-    for i in range(count if m > 1 else 0):
+    for i in range(count if m >= PAIR else 0):
         for h in range(first[i], first[i + 1]):
             for q in range(offsets[holders[h]], offsets[holders[h] + 1]):
                 if free[q] and local[codes[q]] >= 0:
@@ -288,7 +328,7 @@ def meet_items(baskets: Arrays, local: Array, first: Array, k: int, m: int) -> t
             if 0 < shared[j] < k:
                 bad[i, j // WORD] |= np.uint64(1) << np.uint64(j % WORD)
             shared[j] = 0
-    return masks, bad
+    return bad
 
 
 @compiled
@@ -308,42 +348,3 @@ def part_clusters(
     for i in range(len(begins) - 1):
         run = rows[begins[i] : begins[i + 1]]
         chunks[i] = part_items(codes, offsets, run, free, k, m, space, chunk_of)
-
-
-@compiled
-def share_terms(
-    baskets: Arrays, rows: Array, begins: Array, k: int, places: Arrays, may_empty: Array, banned: Array, free: Array
-) -> None:
-    """Say which occurrences of terms may leave for a chunk that several clusters share.
-
-    The clusters are runs of `rows`, from `begins[i]` on. An item that stands in a chunk of one of them stays. A cluster
-    whose terms would all leave, and which needs one, keeps the item that fewest of all the baskets hold as a term.
-    `places` are the chunk of every occurrence, 0 for terms, and for every item a 0 to count in, as in `banned`.
-    """
-    codes, offsets = baskets
-    chunk_of, terms = places
-    for row in rows:
-        for q in range(offsets[row], offsets[row + 1]):
-            if chunk_of[q] == 0:
-                terms[codes[q]] += 1
-            else:
-                banned[codes[q]] = 1
-    for i in range(len(begins) - 1):
-        rarest, stays = -1, may_empty[i]
-        for at in range(begins[i], begins[i + 1]):
-            row = rows[at]
-            for q in range(offsets[row], offsets[row + 1]):
-                item = codes[q]
-                if chunk_of[q] == 0:
-                    if banned[item] or terms[item] < k:
-                        stays = True
-                    elif rarest < 0 or terms[item] < terms[rarest] or (terms[item] == terms[rarest] and item < rarest):
-                        rarest = item
-        if not stays and rarest >= 0:
-            banned[rarest] = 1
-    for row in rows:
-        for q in range(offsets[row], offsets[row + 1]):
-            free[q] = chunk_of[q] == 0 and not banned[codes[q]]
-    for row in rows:
-        for q in range(offsets[row], offsets[row + 1]):
-            banned[codes[q]], terms[codes[q]] = 0, 0

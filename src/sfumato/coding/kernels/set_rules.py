@@ -25,21 +25,40 @@ def list_rule(found: Array, chosen: Array, size: int, item: int, told: Array) ->
 
 
 @compiled
-def judge_rules(
-    held: Array, low: int, high: int, chosen: Array, size: int, rule: tuple[int, int, int, bool], sensitive: Arrays,
-    counted: Arrays, told: Array, found: Array,
-) -> Array:  # fmt: skip
-    """Judge a set by the baskets that hold it: too few of them, or too many with a sensitive item that is not in it."""
-    k, part, whole, every = rule
+def count_sensitive(held: Array, low: int, high: int, sensitive: Arrays, counted: Arrays) -> int:
+    """Count the sensitive items of baskets; return how many there are."""
     codes, offsets = sensitive
     counts, seen = counted
-    support, many = high - low, 0
+    many = 0
     for i in range(low, high):
         for q in range(offsets[held[i]], offsets[held[i] + 1]):
             if counts[codes[q]] == 0:
                 seen[many] = codes[q]
                 many += 1
             counts[codes[q]] += 1
+    return many
+
+
+@compiled
+def is_among(item: int, items: Array, size: int) -> bool:
+    """Return whether an item is among the first of a list."""
+    found = False
+    for j in range(size):
+        if items[j] == item:
+            found = True
+            break
+    return found
+
+
+@compiled
+def judge_rules(
+    held: Array, low: int, high: int, chosen: Array, size: int, rule: tuple[int, int, int, bool], sensitive: Arrays,
+    counted: Arrays, told: Array, found: Array,
+) -> Array:  # fmt: skip
+    """Judge a set by the baskets that hold it: too few of them, or too many with a sensitive item that is not in it."""
+    k, part, whole, every = rule
+    counts, seen = counted
+    support, many = high - low, count_sensitive(held, low, high, sensitive, counted)
     told[SETS] += 1
     broken = support < k
     if broken and not every:
@@ -47,10 +66,7 @@ def judge_rules(
     for i in range(many):
         item, count = seen[i], counts[seen[i]]
         counts[item] = 0
-        own = False
-        for j in range(size):
-            own = own or chosen[j] == item
-        if own:
+        if is_among(item, chosen, size):
             continue
         if count * told[OF] > told[WORST] * support:
             told[WORST], told[OF] = count, support
@@ -129,6 +145,18 @@ def holds_all(codes: Array, first: int, last: int, wanted: Array, count: int, bu
 
 
 @compiled
+def rarest_other(postings: Arrays, closed: Array, count: int, but: int) -> int:
+    """Return the place of the rarest item of a set that is not at one place; -1 if there is none."""
+    begins = postings[0]
+    rarest, least = -1, 0
+    for i in range(count):
+        support = begins[closed[i] + 1] - begins[closed[i]]
+        if i != but and (rarest < 0 or support < least):
+            rarest, least = i, support
+    return rarest
+
+
+@compiled
 def judge_closed(
     baskets: Arrays, postings: Arrays, closed: Array, count: int, support: int, rule: tuple[int, int], flags: Array,
     told: Array,
@@ -139,15 +167,7 @@ def judge_closed(
     part, whole = rule
     broken = False
     for j in range(count):
-        if not flags[closed[j]]:
-            continue
-        rarest = -1
-        for i in range(count):
-            if i != j and (
-                rarest < 0
-                or begins[closed[i] + 1] - begins[closed[i]] < begins[closed[rarest] + 1] - begins[closed[rarest]]
-            ):
-                rarest = i
+        rarest = rarest_other(postings, closed, count, j) if flags[closed[j]] else -1
         if rarest < 0:
             continue
         others = 0
@@ -164,6 +184,25 @@ def judge_closed(
 
 
 @compiled
+def count_holders(baskets: Arrays, held: Array, item: int, occ: Array, counts: Array, seen: Array) -> tuple[int, int]:
+    """List the baskets that hold an item, and count their items; return how many baskets and items there are."""
+    codes, offsets = baskets[0], baskets[1]
+    found = many = 0
+    for row in held:
+        low, high = offsets[row], offsets[row + 1]
+        if not is_among(item, codes[low:high], high - low):
+            continue
+        occ[found] = row
+        found += 1
+        for q in range(low, high):
+            if counts[codes[q]] == 0:
+                seen[many] = codes[q]
+                many += 1
+            counts[codes[q]] += 1
+    return found, many
+
+
+@compiled
 def extend_closed(
     baskets: Arrays, held: Array, item: int, core: Array, size: int, occ: Array, counts: Array, seen: Array, out: Array
 ) -> tuple[int, int]:
@@ -172,22 +211,7 @@ def extend_closed(
     The size is -1 if an item before the new one joins that was not in the set, since the closure is then found
     elsewhere. `held` are the baskets with the set, `occ` gets those with the closure, `out` the closure.
     """
-    codes, offsets = baskets[0], baskets[1]
-    found = many = 0
-    for i in range(len(held)):
-        row = held[i]
-        low, high = offsets[row], offsets[row + 1]
-        inside = False
-        for q in range(low, high):
-            inside = inside or codes[q] == item
-        if inside:
-            occ[found] = row
-            found += 1
-            for q in range(low, high):
-                if counts[codes[q]] == 0:
-                    seen[many] = codes[q]
-                    many += 1
-                counts[codes[q]] += 1
+    found, many = count_holders(baskets, held, item, occ, counts, seen)
     count = before = 0
     for i in range(many):
         if counts[seen[i]] == found:
@@ -197,11 +221,10 @@ def extend_closed(
                 before += 1
         counts[seen[i]] = 0
     out[:count].sort()
-    old = 0
     for j in range(size):
         if core[j] < item:
-            old += 1
-    return (count, found) if before == old else (-1, found)
+            before -= 1
+    return (count, found) if before == 0 else (-1, found)
 
 
 @compiled
@@ -218,16 +241,24 @@ def next_item(baskets: Arrays, held: Array, closed: Array, size: int, tried: int
             else:
                 high = middle
         while low < offsets[held[i] + 1] and codes[low] < following:
-            own = False
-            for j in range(size):
-                own = own or closed[j] == codes[low]
-            if not own:
+            if not is_among(codes[low], closed, size):
                 following = codes[low]
                 break
             low += 1
         if following == tried + 1:
             break
     return following
+
+
+@compiled
+def held_by_all(postings: Arrays, items: int, rows: int, out: Array) -> int:
+    """List the items that all baskets hold, the first closed set; return how many there are."""
+    found = 0
+    for item in range(items):
+        if postings[0][item + 1] - postings[0][item] == rows:
+            out[found] = item
+            found += 1
+    return found
 
 
 @compiled
@@ -241,51 +272,42 @@ def walk_closed(
     most: int,
     told: Array,
 ) -> None:
-    """Judge all closed sets: sets that no other item joins without losing a basket. The walk stops beyond so many.
+    """Judge all closed sets: sets that no other item joins without losing a basket.
+
+    The walk stops beyond so many, and at a sensitive item that is certain, since nothing is worse.
 
     Every closed set is reached once, from the one before it that its last new item extends (Uno and others, 2004).
     """
-    codes, offsets = baskets[0], baskets[1]
-    rows = len(offsets) - 1
+    rows = len(baskets[1]) - 1
     counts, seen = np.zeros(items, dtype=np.int64), np.empty(items, dtype=np.int64)
     occ = np.empty((longest + 2, rows), dtype=np.int32)
     sizes, many = np.zeros(longest + 2, dtype=np.int64), np.zeros(longest + 2, dtype=np.int64)
-    sets = np.zeros((longest + 2, longest), dtype=np.int64)
-    for row in range(rows):
-        occ[0, row] = row
-    many[0] = rows
-    rows_of = np.empty(len(codes), dtype=np.int32)  # the baskets of each item
-    for at in range(len(codes)):
-        rows_of[at] = baskets[2][postings[1][at]]
-    for item in range(items):  # what all baskets hold is the first closed set
-        if postings[0][item + 1] - postings[0][item] == rows:
-            sets[0, sizes[0]] = item
-            sizes[0] += 1
+    sets, tried = np.zeros((longest + 2, longest), dtype=np.int64), np.full(longest + 2, -1)
+    sizes[0] = held_by_all(postings, items, rows, sets[0])
     if sizes[0] > 0:
         judge_closed(baskets, postings, sets[0], sizes[0], rows, rule, flags, told)
-    tried = np.full(longest + 2, -1)
+    holders = baskets[2][postings[1]].astype(np.int32)
     level = 0
-    while level >= 0 and told[SETS] <= most:
+    while level >= 0 and told[SETS] <= most and told[WORST] < told[OF]:
+        held = occ[level, : many[level]]
         if level == 0:  # every item occurs
             following = tried[0] + 1
-            while following < items and postings[0][following + 1] - postings[0][following] == rows:
+            while following < items and is_among(following, sets[0], sizes[0]):
                 following += 1
         else:
-            following = next_item(baskets, occ[level, : many[level]], sets[level], sizes[level], tried[level], items)
+            following = next_item(baskets, held, sets[level], sizes[level], tried[level], items)
         if following == items:
             level -= 1
             continue
-        tried[level] = following
-        held = occ[level, : many[level]]
         if level == 0:
-            held = rows_of[postings[0][following] : postings[0][following + 1]]
+            held = holders[postings[0][following] : postings[0][following + 1]]
+        tried[level] = tried[level + 1] = following
+        ahead = sets[level + 1]
         size, found = extend_closed(
-            baskets, held, following, sets[level], sizes[level], occ[level + 1], counts, seen,
-            sets[level + 1],
-        )  # fmt: skip
+            baskets, held, following, sets[level], sizes[level], occ[level + 1], counts, seen, ahead
+        )
         if size < 0:
             continue
-        sizes[level + 1], many[level + 1] = size, found
-        judge_closed(baskets, postings, sets[level + 1], size, found, rule, flags, told)
-        tried[level + 1] = following
         level += 1
+        sizes[level], many[level] = size, found
+        judge_closed(baskets, postings, ahead, size, found, rule, flags, told)
