@@ -80,7 +80,8 @@ class DisassociatedBaskets(PublishedSets):
         place[np.lexsort((stream.words(len(parts)), of_chunk))] = np.arange(len(parts))
         width = len(baskets.items)
         held = np.sort(place[part] * width + baskets.codes[inside])
-        terms = np.unique(number[places.cluster_of[baskets.rows[~inside]]] * width + baskets.codes[~inside])
+        of_term = number[places.cluster_of[baskets.rows[~inside]]]
+        terms: Ints = np.unique(of_term * width + baskets.codes[~inside].astype(np.int64))
         return cls(
             items=baskets.items,
             sizes=sizes,
