@@ -2,6 +2,7 @@ from .census import Cardinalities as Cardinalities
 from .census import generate_census as generate_census
 from .changing_population import generate_series as generate_series
 from .changing_population import series_schema as series_schema
+from .friends import generate_network as generate_network
 from .population import generate as generate
 from .six_patients import AttackExample as AttackExample
 from .six_patients import attack_example_of as attack_example_of

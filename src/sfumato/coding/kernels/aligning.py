@@ -20,9 +20,7 @@ def class_of(row: Array, column: Array, one: int, other: int, wide: int) -> int:
 
 @compiled
 def _energy(number: int, count: int, wide: int, rows: int, copies: bool) -> int:
-    """Return what a class of edges costs: the edges of its closure; for separate copies, edges to add, and edges to
-    remove that each count as a row.
-    """
+    """Return what a class of edges costs: its closure, or, for copies, what to add and, times k, what to remove."""
     step = number % wide
     if copies:
         return wide * count if step else (wide - count) * (count > 0)

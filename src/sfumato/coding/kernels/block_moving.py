@@ -12,7 +12,7 @@ from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 @compiled
 def log_choices(pairs: int, edges: int) -> float:
     """Return the natural logarithm of the number of ways to choose so many pairs."""
-    if edges == 0 or edges == pairs:
+    if edges in (0, pairs):
         return 0.0
     return math.lgamma(pairs + 1.0) - math.lgamma(edges + 1.0) - math.lgamma(pairs - edges + 1.0)
 
