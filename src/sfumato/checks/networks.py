@@ -204,7 +204,7 @@ def _stricter(promise: Promise) -> Iterator[Promise]:
     """Change every number a little to the stricter side."""
     settings: Any = promise.model if isinstance(promise, PersonsKeep) else promise
     for name, way in promise.stricter.items():
-        value = promise.parameters().get(name)
+        value: Any = promise.parameters().get(name)
         if is_whole(value):
             (changed,) = promises([_changed(settings, name, value + 1 if way == "larger" else max(value - 1, 1))])
             yield changed

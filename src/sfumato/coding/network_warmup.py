@@ -14,6 +14,7 @@ from sfumato.coding.kernels import (
     refining,
     super_nodes,
 )
+from sfumato.coding.kernels.compiling import Array, Arrays
 
 
 def warm_up_networks() -> None:
@@ -25,7 +26,7 @@ def warm_up_networks() -> None:
     _gather_persons(edges, graph)
 
 
-def _look_around(offsets: np.ndarray, neighbors: np.ndarray) -> None:
+def _look_around(offsets: Array, neighbors: Array) -> None:
     """Refine classes, compare neighborhoods and measure distances."""
     rows, labels, four = np.empty(6, dtype=np.int64), np.zeros(4, dtype=np.int64), np.arange(4)
     refining.gather_rows(offsets, neighbors, labels, rows)
@@ -37,7 +38,7 @@ def _look_around(offsets: np.ndarray, neighbors: np.ndarray) -> None:
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
 
 
-def _change_edges(edges: np.ndarray, offsets: np.ndarray, neighbors: np.ndarray) -> None:
+def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
     """Find degrees, and add, remove and move edges."""
     degrees, rank, words = np.array([2, 2, 1, 1]), np.arange(4), np.zeros(4, dtype=np.uint64)
     degree_groups.raised(degrees, 2)
@@ -52,13 +53,14 @@ def _change_edges(edges: np.ndarray, offsets: np.ndarray, neighbors: np.ndarray)
     realizing.shorten(offsets, neighbors, none, table)
 
 
-def _gather_persons(edges: np.ndarray, graph: tuple[np.ndarray, ...]) -> None:
+def _gather_persons(edges: Array, graph: Arrays) -> None:
     """Grow and improve super-nodes, and rows of persons who can take each other's place."""
     four, label, words = np.arange(4), np.array([0, 0, 1, 1]), np.zeros(12, dtype=np.uint64)
     attributes = np.zeros((0, 4)), np.zeros(0), np.zeros((0, 4), dtype=np.int32), np.zeros(1, dtype=np.int64)
-    super_nodes.grow_super_nodes(*graph, four, 2, 0.0, attributes, 9)
-    super_nodes.place_rest(*graph, four[:1], 0.0, attributes, label.copy(), 2)
-    super_nodes.share_neighbors(*graph, 0, four.copy())
+    offsets, neighbors = graph
+    super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
+    super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
+    super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
     between = np.array([[1, 1], [1, 1]])
     block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
     for copies in (False, True):

@@ -60,11 +60,11 @@ class NetworkRelease(KindRelease[Published]):
         if isinstance(found, ClusteredNetwork):
             shown = found.sample(seed=0)
             told = "Edges are published as counts of super-nodes; a graph that has these counts was drawn to compare."
-            pictures = (draw_degrees(self.original, shown), draw_super_nodes(found))
+            pictures = [draw_degrees(self.original, shown), draw_super_nodes(found)]
         else:
             shown = found
             told = "Degrees and candidates are those of the original and of the published network."
-            pictures = (draw_degrees(self.original, shown),)
+            pictures = [draw_degrees(self.original, shown)]
         return [
             ReportSection(
                 title="Structure", sentences=(told,), pictures=(*pictures, draw_candidates(self.original, shown))

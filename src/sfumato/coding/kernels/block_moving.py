@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
 
 @compiled
@@ -36,7 +36,7 @@ def _likelihood(edges: Array, sizes: Array, one: int, other: int) -> float:
 
 
 @compiled
-def _carry(graph: Arrays, label: Array, edges: Array, sizes: Array, person: int, to: int) -> None:
+def _carry(graph: Arrays, label: Array, edges: Array, sizes: Array, person: Number, to: Number) -> None:
     """Move a person to another super-node."""
     offsets, neighbors = graph
     source = label[person]

@@ -45,7 +45,7 @@ class EdgeConfidence(KindPromise[Published]):
         "more.",
     )
 
-    limit: float = 0.5  # type: ignore[assignment]  # a field where others compute it
+    limit: float = 0.5
 
     def __post_init__(self) -> None:
         good = is_number(self.limit) and 0 < self.limit <= 1
