@@ -21,7 +21,7 @@ KARATE = network_of(nx.karate_club_graph())
 CASES = [
     ([S.KDegree(k=3)], S.DegreeSequence()),
     ([S.KAutomorphism(k=3)], S.KMatch(turns=5)),
-    ([sf.KAnonymity(k=4)], S.SaNGreeA()),
+    ([sf.KAnonymity(k=4)], S.Sangreea()),
     ([sf.KAnonymity(k=4)], S.LikelyPartition(turns=5)),
 ]
 
@@ -69,7 +69,7 @@ def test_public_files_say_nothing_of_kinds_weights_persons_and_secrets(tmp_path)
     graph.add_edges_from(
         [(f"Zaphod{a}", f"Zaphod{b}", {"weight": 77.5, "kind": "Vogon"}) for a, b in nx.cycle_graph(8).edges]
     )
-    nx.set_node_attributes(graph, {node: "Trillian" for node in graph}, "city")
+    nx.set_node_attributes(graph, dict.fromkeys(graph, "Trillian"), "city")
     network = S.Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi=["city"]))
     release = S.anonymize(network, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence())
     release.write(tmp_path / "out")
@@ -110,7 +110,7 @@ def test_measures_are_those_of_the_networks():
 def test_files_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(ReadError, match="has no file persons"):
         read_published(tmp_path)
-    release = S.anonymize(KARATE, models=[sf.KAnonymity(k=4)], algorithm=S.SaNGreeA())
+    release = S.anonymize(KARATE, models=[sf.KAnonymity(k=4)], algorithm=S.Sangreea())
     release.write(tmp_path / "out")
     nodes = tmp_path / "out" / "public" / "super_nodes.csv"
     nodes.write_text(nodes.read_text().replace("inner", "outer"))

@@ -8,10 +8,13 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
+from sfumato.coding import kernels
 from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
@@ -30,43 +33,22 @@ from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     arranging,
-    box_growing,
-    box_trees,
-    cell_counting,
     class_growing,
-    clustering,
     code_sets,
     condensing,
-    containment,
-    cutting,
-    descending,
-    disassociating,
-    gathering,
-    grouping,
-    halving,
-    item_sets,
-    microaggregating,
-    mixing,
     moving,
-    ordering,
     picking,
     propagating,
-    reconstructing,
-    regrouping,
     rolling_up,
-    set_rules,
     swapping,
-    term_sharing,
-    tree_clustering,
-    tree_queries,
-    walking,
-    worths,
 )
+from sfumato.coding.network_warmup import warm_up_networks
 from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
 from sfumato.coding.set_warmup import warm_up_sets
+from sfumato.coding.way_warmup import warm_up_ways
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +87,8 @@ def warm_up() -> Warmth:
     _count_cells_once()
     _propagate_once()
     warm_up_sets()
+    warm_up_networks()
+    warm_up_ways()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -348,13 +332,7 @@ def _one_axis() -> Axes:
 
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
-    modules = (
-        *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, disassociating, gathering, grouping, halving, item_sets),
-        *(microaggregating, mixing, moving),
-        *(ordering, picking, propagating, reconstructing, regrouping, rolling_up, set_rules, swapping, term_sharing),
-        *(tree_clustering, tree_queries, walking, worths),
-    )
+    modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
 

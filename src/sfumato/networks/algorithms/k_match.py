@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.coding.kernels.aligning import anneal_rows, count_classes
 from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.sangreea import SaNGreeA
+from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
@@ -36,8 +36,8 @@ class KMatch(NetworkSearch):
     Every arrangement keeps `KAutomorphism`, and so `KDegree`, `KCandidates` and `KNeighborhood`; the search only makes
     it cheap. It starts from rows of alike neighbors, of alike degrees, or of columns along a path through the network,
     whichever needs fewest edges, and lets persons change places by simulated annealing. For `KIsomorphism` and
-    `EdgeConfidence` edges between columns are removed first. Persons without relations fill the last row, which the release tells. Networks of so many
-    persons that $n^2 / k$ exceeds 200 million keep the rows that they start with.
+    `EdgeConfidence` edges between columns are removed first. Persons without relations fill the last row, which
+    the release tells. Networks of so many persons that $n^2 / k$ exceeds 200 million keep their first rows.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def starts(network: Network, wide: int) -> list[Places]:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     count = len(network)
-    alike = SaNGreeA(attributes=0).grown(network, wide)
+    alike = Sangreea(attributes=0).grown(network, wide)
     by_node = np.argsort(alike, kind="stable")
     by_degree = np.lexsort((refined(network, 2), -network.degrees))
     ones = np.ones(len(network.neighbors), dtype=np.int8)
