@@ -1,12 +1,13 @@
 """Places and ways: recognition, cloaking, noise and publication of made-up movers.
 
 Run `python benchmarks/places.py` (1,000 movers over a week, 10,000 persons with 500 points for unicity, 10 million
-places for noise) or give another number of movers. Each figure is processor time, as a ratio to something of the same run:
-unicity to sorting the points, noise to drawing two normal numbers for each place (target: at most 6 times), releases to
-reading their points from a file. Targets in seconds of processor time: unicity for 1 to 6 points 10 s, Never Walk Alone
-10 s, every other search 60 s; the optimal mechanism 2 s for 25 places and 30 s for 100. The last table shows what every
-release loses, and how often an attack by four known points finds its target. With `--peer PYTHON` and an environment in
-which scikit-mobility works, the worst case of its example is computed by both and compared.
+places for noise) or give another number of movers. Each figure is processor time, as a ratio to something of the same
+run: unicity to sorting the points, noise to drawing two normal numbers for each place (target: at most 6 times),
+releases to reading their points from a file. Targets in seconds of processor time: unicity for 1 to 6 points 10 s,
+Never Walk Alone 10 s, every other search 60 s; the optimal mechanism 2 s for 25 places and 30 s for 100. The last
+table shows what every release loses, and how often an attack by four known points finds its target. With `--peer
+PYTHON` and an environment in which scikit-mobility works, the worst case of its example is computed by both and
+compared.
 """
 
 from __future__ import annotations
