@@ -61,7 +61,7 @@ class PeriodicMobility:
     def predict(self, clock: Floats) -> Floats:
         """Return where the person most likely is at hours of day: the middle of the place with the larger density."""
         peak = np.array([1 / np.sqrt(np.linalg.det(spread)) for spread in self.spread])
-        return self.middle[(self.chances(clock) * peak).argmax(axis=1)]
+        return np.asarray(self.middle[(self.chances(clock) * peak).argmax(axis=1)], dtype=np.float64)
 
 
 def fit_periodic_mobility(places: Floats, clock: Floats, *, seed: int = 0) -> PeriodicMobility:
