@@ -17,8 +17,14 @@ from .meetings import infer_friends as infer_friends
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .optimal_noise import OptimalNoise as OptimalNoise
+from .periodic_mobility import PeriodicMobility as PeriodicMobility
+from .periodic_mobility import fit_periodic_mobility as fit_periodic_mobility
+from .periodic_mobility import predict_periodic as predict_periodic
+from .place_client import PlaceClient as PlaceClient
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .prefix_tree import PrefixTree as PrefixTree
+from .prefix_tree import SequenceCounts as SequenceCounts
+from .prefix_tree import private_n_grams as private_n_grams
 from .prefix_tree import private_prefix_tree as private_prefix_tree
 from .private_counts import PlaceCounts as PlaceCounts
 from .private_counts import private_density as private_density
