@@ -21,5 +21,5 @@ def quarter(first: int, last: int) -> pa.Table:
 
 
 def released(ledger: sf.Ledger, table: pa.Table, schema: sf.Schema = SCHEMA) -> sf.Release:
-    """Make a release of a series."""
-    return sf.anonymize(table, schema, MODELS, ledger=ledger)
+    """Make a release of a series by an algorithm that makes every release as if it were the first."""
+    return sf.anonymize(table, schema, MODELS, sf.Mdav(), ledger=ledger)
