@@ -54,12 +54,34 @@ class InSeries:
         Path | None, typer.Option(metavar="FILE", help="Its key; by default beside it, with .key added.")
     ] = None
 
+    stays: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ATTRIBUTE:VALUE=VALUE,...",
+            help="With --series, for an attribute whose values change: what a value can become from one release to the "
+            "next. Repeat it for other values; those that are not named stay. Without it any can become any other.",
+        ),
+    ] = field(default_factory=list)
+
+    def changes(self) -> dict[str, dict[str, list[str]]]:
+        """Return by attribute which value can become which."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for each in self.stays:
+            attribute, _, said = each.partition(":")
+            value, _, others = said.partition("=")
+            if not (attribute and value and others):
+                raise InvalidParameterError("--stays must be as in --stays disease:cold=flu,angina.")
+            found.setdefault(attribute, {}).setdefault(value, []).extend(others.split(","))
+        return found
+
     def only_file(self, files: Sequence[str]) -> str:
         """Return the only table of an audit that is not of a series."""
         if self.originals:
             raise InvalidParameterError("--originals also needs --series; for one table give --original.")
         if self.ledger is not None or self.ledger_key is not None:
             raise InvalidParameterError("--ledger is of a series of releases; give --series, too.")
+        if self.stays:
+            raise InvalidParameterError("--stays is about a series of releases; give --series, too.")
         if not files:
             raise InvalidParameterError("No table is given; name a published table, or give --series and --ledger.")
         if len(files) != 1:
@@ -84,7 +106,7 @@ def audit_in_series(
         with progress("Judging"):
             pairs = zip(releases, sources, strict=True)
             tables = [read_version(release, source, promise, reading) for release, source in pairs]
-            found = audit_series(tables, promise.schema, models=promise.models)
+            found = audit_series(tables, promise.schema, models=promise.models, stays=series.changes())
     if json:
         print_json(found.to_dict())
     else:
@@ -116,7 +138,7 @@ def _audit_ledger(files: Sequence[str], series: InSeries, asked: RecipeOptions, 
     with progress("Judging"):
         linked = {} if gone else linked_in(folders, promise, reading)
         models = [model for model in promise.models if isinstance(model, SeriesModel)]
-        found = audit_histories(ledger.histories(), models, linked=linked)
+        found = audit_histories(ledger.histories(), models, linked=linked, stays=series.changes())
     for sentence in gone:
         remark(sentence)
     for model in (each for each in promise.models if each not in models):

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
-from sfumato.exceptions import InvalidParameterError
 from sfumato.models.base import Levels
 from sfumato.models.known_values import domain_of
 from sfumato.models.m_invariance import MInvariance, even_values
 from sfumato.models.series_exposure import judged
 from sfumato.models.series_model import OverSeries, SeriesModel
+from sfumato.models.stays import checked_stays, relation_in, relation_of
 from sfumato.models.words import ModelWords
 from sfumato.models.worlds.paths import climb_paths
 from sfumato.validation import is_whole, require
@@ -80,11 +80,7 @@ class MDistinct(SeriesModel):
     def __post_init__(self) -> None:
         require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        if not _fits(self.stays):
-            raise InvalidParameterError(
-                "MDistinct.stays must be a mapping from values, as text, to lists of the values that they can become."
-            )
-        object.__setattr__(self, "stays", {value: list(others) for value, others in self.stays.items()})
+        object.__setattr__(self, "stays", checked_stays("MDistinct", self.stays))
 
     @property
     def limit(self) -> float:
@@ -106,25 +102,13 @@ class MDistinct(SeriesModel):
         """Return the class of every coded value: the components of what can become what."""
         from scipy.sparse.csgraph import connected_components
 
-        whole = connected_components(self.relation(texts, width), directed=False)[1][:width]
+        whole = connected_components(relation_of(self.stays, texts, width), directed=False)[1][:width]
         return np.unique(whole, return_inverse=True)[1].astype(np.int64)
-
-    def relation(self, texts: Sequence[str], width: int) -> npt.NDArray[np.bool_]:
-        """Return which coded value can become which; named values that do not occur have codes after all others."""
-        place = {text: number for number, text in enumerate(texts)}
-        for text in dict.fromkeys([*self.stays, *(other for each in self.stays.values() for other in each)]):
-            place.setdefault(text, width + sum(number >= width for number in place.values()))
-        found = np.eye(max(width, 1 + max(place.values(), default=0)), dtype=np.bool_)
-        for value, others in self.stays.items():
-            found[place[value], [place[other] for other in others]] = True
-        return found
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
         """Judge the classes as m-invariance does where that is enough, and count worlds where it is not."""
-        if len(history.values) < history.width - 1:
-            raise InvalidParameterError("MDistinct needs the texts of the values of a series; give History.values.")
-        texts = history.values[: history.width]
-        relation, classes = self.relation(texts, history.width), self.classes(texts, history.width)
+        relation = relation_in(self.stays, history, "MDistinct")
+        classes = self.classes(history.values[: history.width], history.width)
         occurring = relation[: history.width, : history.width]
         complete = bool((occurring == (classes[:, None] == classes[None, :])).all())
         invariance = MInvariance(m=self.m, sensitive=self.sensitive)
@@ -133,11 +117,3 @@ class MDistinct(SeriesModel):
             return found
         counted = judged(climb_paths(history, relation), 1 / self.m, linked)
         return OverSeries(counted.answer, found.level, counted.persons, counted.groups)
-
-
-def _fits(stays: object) -> bool:
-    """Return whether this maps texts to lists of texts."""
-    return isinstance(stays, Mapping) and all(
-        isinstance(value, str) and isinstance(others, list | tuple) and all(isinstance(each, str) for each in others)
-        for value, others in stays.items()
-    )
