@@ -21,7 +21,7 @@ from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.newcomers import fitting
 from sfumato.algorithms.suppressing import rounded_up
 from sfumato.coding.codes import CodedColumn
-from sfumato.core.atoms import NEW, Atoms
+from sfumato.core.atoms import NO_ATOM, Atoms
 from sfumato.core.groups import Groups
 from sfumato.core.progress import partly
 from sfumato.core.publication import NOT_PUBLISHED, Publication
@@ -68,23 +68,23 @@ def search_by_atoms(algorithm: Algorithm, task: Task, atoms: Atoms, search: Sear
     atoms : of their persons.
     search : finds what to publish of the newcomers, given their task and their places among the records.
     """
-    old, new = np.flatnonzero(atoms.of_case != NEW), atoms.new
+    old, newcomers = np.flatnonzero(atoms.of_case != NO_ATOM), atoms.newcomers
     stayed = _shown_again(algorithm, task, atoms, old)
     task.progress(COVERED)
-    came = _searched(replace(task, progress=partly(task.progress, COVERED, 1.0)), new, search)
+    came = _searched(replace(task, progress=partly(task.progress, COVERED, 1.0)), newcomers, search)
     if stayed is not None and came is not None:
-        shown = united([stayed, came], [old, new])
+        shown = united([stayed, came], [old, newcomers])
     elif stayed is not None:
         shown = _alone(stayed, old, task.table.cases)
     elif came is not None:
-        shown = _alone(came, new, task.table.cases)
+        shown = _alone(came, newcomers, task.table.cases)
     else:
         raise InfeasibleError(
             f"Nobody can be published: none of the {len(old):,} persons whom earlier releases published, and all "
-            f"{len(new):,} newcomers wait; wait for more of them, or promise less."
+            f"{len(newcomers):,} newcomers wait; wait for more of them, or promise less."
         )
     task.progress(1.0)
-    return replace(shown, waiting=int(np.count_nonzero(shown.group[new] == NOT_PUBLISHED)))
+    return replace(shown, waiting=int(np.count_nonzero(shown.group[newcomers] == NOT_PUBLISHED)))
 
 
 def _shown_again(algorithm: Algorithm, task: Task, atoms: Atoms, old: Ints) -> Publication | None:
@@ -134,11 +134,11 @@ def _covered(algorithm: Algorithm, quasi: Sequence[CodedColumn], group: npt.NDAr
     return publish_covers(quasi, group, int(group.max()) + 1, missing_apart=False, sets=sets, exact=exact)
 
 
-def _searched(task: Task, new: Ints, search: Search) -> Publication | None:
+def _searched(task: Task, newcomers: Ints, search: Search) -> Publication | None:
     """Find what to publish of newcomers; nothing if all of them wait."""
-    table = task.table.take(new)
-    known = None if task.known is None else task.known.take(new)
-    fits = fitting(replace(task, table=table, known=known)) if len(new) else new
+    table = task.table.take(newcomers)
+    known = None if task.known is None else task.known.take(newcomers)
+    fits = fitting(replace(task, table=table, known=known)) if len(newcomers) else newcomers
     if not len(fits):
         return None
     among = replace(
@@ -148,10 +148,10 @@ def _searched(task: Task, new: Ints, search: Search) -> Publication | None:
         known=None if known is None else known.take(fits),
     )
     try:
-        found = search(among, new[fits])
+        found = search(among, newcomers[fits])
     except InfeasibleError:  # the search finds no groups among them
         return None
-    return _alone(found, fits, len(new)) if (found.group != NOT_PUBLISHED).any() else None
+    return _alone(found, fits, len(newcomers)) if (found.group != NOT_PUBLISHED).any() else None
 
 
 def _alone(publication: Publication, rows: Ints, cases: int) -> Publication:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-NEW = -1  # the atom of a person whom no release published
+NO_ATOM = -1  # the atom of a person whom no release published
 Ints = npt.NDArray[np.int64]
 
 
@@ -17,7 +17,7 @@ class Atoms:
 
     Parameters
     ----------
-    of_case : the number of every case's atom, `NEW` for a person whom no release published.
+    of_case : the number of every case's atom, `NO_ATOM` for a person whom no release published.
     sizes : how many persons every atom has, in the table or not.
     """
 
@@ -25,14 +25,14 @@ class Atoms:
     sizes: Ints
 
     @property
-    def new(self) -> npt.NDArray[np.intp]:
+    def newcomers(self) -> npt.NDArray[np.intp]:
         """The cases whom no release published."""
-        return np.flatnonzero(self.of_case == NEW)
+        return np.flatnonzero(self.of_case == NO_ATOM)
 
     @property
     def present(self) -> Ints:
         """How many persons of every atom are in the table."""
-        return np.bincount(self.of_case[self.of_case != NEW], minlength=len(self.sizes))
+        return np.bincount(self.of_case[self.of_case != NO_ATOM], minlength=len(self.sizes))
 
     def take(self, cases: npt.NDArray[np.integer]) -> Atoms:
         """Return the atoms of some cases; their numbers and sizes stay what they are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.core.atoms import NEW, Atoms
+from sfumato.core.atoms import NO_ATOM, Atoms
 from sfumato.ledger.memory import STRANGER, Ints
 from sfumato.ledger.store import Rows, unpacked
 
@@ -25,7 +25,7 @@ def atoms_of(rows: Rows, persons: int, numbers: Ints) -> Atoms:
         here = np.zeros(persons, dtype=np.int64)  # 0 is no group
         here[unpacked(people)] = unpacked(groups) + 1
         _, atom = np.unique(atom * (int(here.max(initial=0)) + 1) + here, return_inverse=True)
-    of_case = np.full(len(numbers), NEW, dtype=np.int64)
+    of_case = np.full(len(numbers), NO_ATOM, dtype=np.int64)
     known = numbers != STRANGER
     of_case[known] = atom[numbers[known]]
     return Atoms(of_case, np.bincount(atom))

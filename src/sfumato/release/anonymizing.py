@@ -32,7 +32,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, in_fixed_order
-from sfumato.release.following import atoms_of, drafted, known_persons, refuse_changed, refuse_ledger_elsewhere
+from sfumato.release.following import drafted, known_atoms, known_persons, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -258,11 +258,10 @@ def _released(
     streams = streams_of(secret, recipe, lambda: searched)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
     task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known_persons(draft, order))
-    hiding = later_steps(recipe.masking)
-    asked = changed(task, models=()) if hiding else task  # hidden cells keep them
+    hiding = later_steps(recipe.masking)  # hidden cells keep the models
+    asked = changed(task, models=()) if hiding else task
     blocks = BlockStreams(secret, recipe, source.table)
-    atoms = atoms_of(draft, recipe.algorithm, order)
-    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block, atoms)
+    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block, known_atoms(draft, recipe, order))
     applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
     published, found, records = applied.shown, applied.rows, source.records
     if hiding:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.by_atoms import goes_by_atoms, refusal_by_atoms
 from sfumato.coding.codes import CodedTable
 from sfumato.core.atoms import Atoms
@@ -85,9 +84,9 @@ def known_persons(draft: Draft | None, order: npt.NDArray[np.int64] | None) -> K
     return None if draft is None else lambda coded: draft.version.known(coded, order)
 
 
-def atoms_of(draft: Draft | None, algorithm: Algorithm, order: npt.NDArray[np.int64] | None) -> Atoms | None:
+def known_atoms(draft: Draft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Atoms | None:
     """Return the atoms of the persons of a table, if earlier releases of its series are continued by atoms."""
-    if draft is None or not goes_by_atoms(algorithm) or not draft.version.memory.releases:
+    if draft is None or not goes_by_atoms(recipe.algorithm) or not draft.version.memory.releases:
         return None
     found = draft.atoms()
     return found if order is None else found.take(order)

@@ -37,8 +37,8 @@ def search(
             algorithm,
             task,
             atoms,
-            lambda among, new: _searched(
-                algorithm, among, block_rows, streams and (lambda mine, told: streams(new[mine], told))
+            lambda among, newcomers: _searched(
+                algorithm, among, block_rows, streams and (lambda mine, told: streams(newcomers[mine], told))
             ),
         )
     else:
