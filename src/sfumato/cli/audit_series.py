@@ -13,6 +13,7 @@ from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
 from sfumato.cli.options import Reading, RecipeOptions
 from sfumato.cli.printing import print_json, progress, remark
 from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.cli.series_options import SeriesOptions
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -27,23 +28,11 @@ PUBLIC, INTERNAL = "public", "internal"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InSeries:
+class InSeries(SeriesOptions):
     """Whether several releases are audited together, and what they were made from."""
 
-    series: Annotated[
-        bool,
-        typer.Option(
-            "--series",
-            help="Audit several releases of one table together, in order: files, or folders that sfumato wrote.",
-        ),
-    ] = False
-    originals: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE...",
-            help="With --series, after the releases: the original of each, in the same order. It says who is who.",
-        ),
-    ] = field(default_factory=list)
+    verb = "audit"
+
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -76,19 +65,13 @@ class InSeries:
 
     def only_file(self, files: Sequence[str]) -> str:
         """Return the only table of an audit that is not of a series."""
-        if self.originals:
-            raise InvalidParameterError("--originals also needs --series; for one table give --original.")
         if self.ledger is not None or self.ledger_key is not None:
             raise InvalidParameterError("--ledger is of a series of releases; give --series, too.")
         if self.stays:
             raise InvalidParameterError("--stays is about a series of releases; give --series, too.")
-        if not files:
+        if not (files or self.originals):
             raise InvalidParameterError("No table is given; name a published table, or give --series and --ledger.")
-        if len(files) != 1:
-            raise InvalidParameterError(
-                f"{len(files):,} tables are given; give one, or --series to audit them together."
-            )
-        return files[0]
+        return super().only_file(files)
 
 
 def audit_in_series(

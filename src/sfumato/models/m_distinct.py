@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +11,20 @@ import numpy.typing as npt
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
+from sfumato.models.even_values import EvenValues, even_values
 from sfumato.models.known_values import domain_of
-from sfumato.models.m_invariance import MInvariance, even_values
+from sfumato.models.m_invariance import MInvariance
 from sfumato.models.series_exposure import judged
-from sfumato.models.series_model import OverSeries, SeriesModel
+from sfumato.models.series_model import OverSeries
 from sfumato.models.stays import checked_stays, relation_in, relation_of
 from sfumato.models.words import ModelWords
 from sfumato.models.worlds.paths import climb_paths
-from sfumato.validation import is_whole, require
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MDistinct(SeriesModel):
+class MDistinct(EvenValues):
     r"""Require $m$ classes of values in every group, each equally often, and the same classes for a person always [1]_.
 
     A transient value, such as an illness, can become another one. `stays` says which: it maps a value to those that it
@@ -61,9 +60,6 @@ class MDistinct(SeriesModel):
 
     name = "m-distinct"
     reference = "after Li, Zhou 2008, arXiv:0806.4703"
-    bound = "min"
-    monotone = False
-    stricter: ClassVar = {"m": "larger"}
     words = ModelWords(
         title="m-distinct",
         level="different classes of values, all equally often, in the worst group",
@@ -73,24 +69,11 @@ class MDistinct(SeriesModel):
         open="Several releases can prove that two persons' values are of one class.",
     )
 
-    m: int
-    sensitive: str
     stays: Mapping[str, Sequence[str]] = field(repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
-        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        super().__post_init__()
         object.__setattr__(self, "stays", checked_stays("MDistinct", self.stays))
-
-    @property
-    def limit(self) -> float:
-        """The smallest number of different classes."""
-        return self.m
-
-    @property
-    def smallest_group(self) -> int:
-        """A group has at most as many classes as records."""
-        return self.m
 
     def level(self, groups: Groups) -> Levels:
         """Count the classes of every group that has each equally often; 0 for any other."""
