@@ -12,6 +12,7 @@ from sfumato.core.groups import Groups, Histogram
 
 STEPS = 1000  # limits of all values that are tried
 SINGLE, SINGLE_STEPS = 20, 60  # of so many frequent values also so many limits of one alone
+DENSE = 4_000_000  # numbers at once; of very many values fewer limits are tried
 Ints = npt.NDArray[np.int64]
 
 
@@ -27,7 +28,7 @@ def fitting(task: Task) -> Ints:
         return rows
     order = np.lexsort((task.stream.permutation(len(rows)), -_waited(task)))
     for column in task.watched:
-        rows = _limited(task, column, rows, order)
+        rows = _limited(task, column, rows, order) if len(rows) else rows
     return rows if len(rows) and _keep(task, rows) else rows[:0]
 
 
@@ -48,14 +49,16 @@ def _limited(task: Task, column: CodedColumn, rows: Ints, order: Ints) -> Ints:
     models = [model for model in task.models if set(model.attributes) <= {column.name}]
     codes, width = column.codes[rows].astype(np.int64), len(column.domain) + 1
     counts = np.bincount(codes, minlength=width)
-    shown = np.minimum(counts, _limits(counts))
+    occurring = np.flatnonzero(counts)
+    shown = np.minimum(counts[occurring], _limits(counts[occurring]))
     group, value = np.nonzero(shown)
-    histogram = Histogram.of_entries(group, value, shown[group, value], groups=len(shown), width=width)
+    histogram = Histogram.of_entries(group, occurring[value], shown[group, value], groups=len(shown), width=width)
     tried = Groups(shown.sum(axis=1), {column.name: histogram}, domains={column.name: column.domain})
     kept = kept_by_all(tried, models)
     if not kept.any():
         return rows[:0]
-    most = shown[int(np.argmax(np.where(kept, tried.sizes, -1)))]
+    most = np.zeros(width, dtype=np.int64)
+    most[occurring] = shown[int(np.argmax(np.where(kept, tried.sizes, -1)))]
     place = np.empty(task.table.cases, dtype=np.int64)
     place[order] = np.arange(len(order))
     by_value = np.lexsort((place[rows], codes))
@@ -66,11 +69,12 @@ def _limited(task: Task, column: CodedColumn, rows: Ints, order: Ints) -> Ints:
 
 def _limits(counts: Ints) -> Ints:
     """Return what is tried: in every row, how often every value may be published."""
-    frequent = np.argsort(-counts, kind="stable")[: min(SINGLE, np.count_nonzero(counts))]
-    alike = np.unique(np.linspace(1, counts.max(initial=1), STEPS).astype(np.int64))
+    frequent = np.argsort(-counts, kind="stable")[:SINGLE]
+    room = max(2, DENSE // len(counts))
+    alike = np.unique(np.linspace(1, counts.max(), min(STEPS, room)).astype(np.int64))
     tried = [np.repeat(alike[:, None], len(counts), axis=1)]
     for value in frequent.tolist():
-        steps = np.unique(np.linspace(0, counts[value], SINGLE_STEPS).astype(np.int64))
+        steps = np.unique(np.linspace(0, counts[value], min(SINGLE_STEPS, room)).astype(np.int64))
         alone = np.repeat(counts[None, :], len(steps), axis=0)
         alone[:, value] = steps
         tried.append(alone)
