@@ -28,6 +28,11 @@ def released(ledger: sf.Ledger, table: pa.Table, schema: sf.Schema = SCHEMA) -> 
     return sf.anonymize(table, schema, MODELS, sf.Mdav(), ledger=ledger)
 
 
+def released_by_atoms(ledger: sf.Ledger, table: pa.Table) -> sf.Release:
+    """Make a release of a series in which everybody stays with those she came with."""
+    return sf.anonymize(table, SCHEMA, MODELS, sf.Mondrian(), ledger=ledger)
+
+
 def refused(kind, match, call, *given, **named):
     """Check that a call is refused in a sentence."""
     with pytest.raises(kind, match=match):
