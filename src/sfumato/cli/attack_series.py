@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from sfumato.cli.audit_series import paired, read_version
 from sfumato.cli.options import Reading, RoleOptions
 from sfumato.cli.printing import progress
-from sfumato.cli.series_options import SeriesOptions
+from sfumato.cli.several_releases import SeveralReleases
 
 if TYPE_CHECKING:
     from sfumato.attacks.results import Attacks
 
 
-class SeriesAttacked(SeriesOptions):
+class SeriesAttacked(SeveralReleases):
     """Whether several releases are attacked together, and what they were made from."""
 
     verb = "attack"

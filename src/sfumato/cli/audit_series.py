@@ -13,7 +13,7 @@ from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
 from sfumato.cli.options import Reading, RecipeOptions
 from sfumato.cli.printing import print_json, progress, remark
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.series_options import SeriesOptions
+from sfumato.cli.several_releases import SeveralReleases
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PUBLIC, INTERNAL = "public", "internal"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InSeries(SeriesOptions):
+class InSeries(SeveralReleases):
     """Whether several releases are audited together, and what they were made from."""
 
     verb = "audit"
