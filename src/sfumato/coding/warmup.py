@@ -16,7 +16,8 @@ from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
-from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
+from sfumato.coding.code_sets import CODE_TYPES
+from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, count_points, match, pairs_of
 from sfumato.coding.covering.boxes import WeightedPoints
 from sfumato.coding.covering.compiled import CompiledCoverer
 from sfumato.coding.cutting.axes import Axes
@@ -27,6 +28,7 @@ from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
+from sfumato.coding.item_sets import CutState, ItemSets
 from sfumato.coding.kernels import (
     arranging,
     box_growing,
@@ -42,6 +44,7 @@ from sfumato.coding.kernels import (
     gathering,
     grouping,
     halving,
+    item_sets,
     microaggregating,
     mixing,
     moving,
@@ -60,8 +63,6 @@ from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
-
-CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +83,12 @@ def warm_up() -> Warmth:
     by_digits(np.zeros(2, dtype=np.int64), 2)
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
-    _collect_once()
     _mix_once()
     _halve_once()
     _move_once()
     _pick_once()
     for codes in CODE_TYPES:
+        _collect_once(codes)
         _descend_once(codes)
         _arrange_once(codes)
     _regroup_once()
@@ -99,6 +100,7 @@ def warm_up() -> Warmth:
     _roll_up_once()
     _count_cells_once()
     _propagate_once()
+    _count_item_sets_once()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -107,18 +109,19 @@ def warm_up() -> Warmth:
     )
 
 
-def _collect_once() -> None:
+def _collect_once(codes: type[np.unsignedinteger]) -> None:
     """Collect the codes of two groups, and find them again."""
-    some, found = np.arange(2), np.zeros(2, dtype=np.bool_)
-    code_sets.mark_codes(some, some, np.zeros(2, dtype=np.int64))
-    code_sets.deal_codes(some, some, np.arange(2), np.zeros(2, dtype=np.int64))
+    group, coded, some = np.arange(2, dtype=np.int32), np.arange(2, dtype=codes), np.arange(2)
+    known = np.zeros(2, dtype=np.bool_)
+    code_sets.mark_codes(group, coded, np.zeros(2, dtype=np.int64))
+    code_sets.deal_codes(group, coded, np.arange(2), np.zeros(2, dtype=np.int64))
     code_sets.keep_distinct(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
-    code_sets.find_codes(np.arange(3), some, some, some, found)
+    code_sets.cover_codes((some, some, known), (some, np.arange(3), some), 2, group, coded, known.copy())
 
 
 def _swap_once() -> None:
     """Let two ranks change places, and two units of one profile."""
-    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
+    swapping.swap_partners(2, 1, np.frombuffer(bytes(16), dtype=np.uint64))  # as a stream gives them: read only
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
@@ -138,6 +141,21 @@ def _propagate_once() -> None:
     cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
     units = np.ones(2, dtype=np.int64), np.arange(3), np.zeros(2, dtype=np.int64)
     propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
+
+
+def _count_item_sets_once() -> None:
+    """Count and judge the pairs of two baskets, raise a node of one, and recode both."""
+    codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
+    sets = ItemSets(codes, offsets, 2)
+    for size in (1, 2):
+        sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
+    tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
+    sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
+    cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
+    for size in (1, 2):
+        sets.raise_nodes(size, 2, CutState(both, tree, cut), both)
+    item_sets.recode(codes, offsets, both, np.zeros(3, dtype=np.int32), ends)
+    item_sets.count_matches(both, np.array([0, 2]), sets.cover(np.array([-1, -1], dtype=np.int32)), sums[:1].copy())
 
 
 def _roll_up_once() -> None:
@@ -292,6 +310,8 @@ def _match_once() -> None:
         amounts=np.ones(count),
     )
     match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+    count_points(codes[None, :], np.ones(count, dtype=np.int64), boxes)
+    pairs_of(codes[None, :], boxes)
 
 
 def _regroup_once() -> None:
@@ -341,7 +361,8 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
+        *(containment, cutting, descending, gathering, grouping, halving, item_sets),
+        *(microaggregating, mixing, moving),
         *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
         *(walking, worths),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
 from sfumato.models.even_values import EvenValues, even_values
+from sfumato.models.series_exposure import ROUNDING, exposed_by, judged
 from sfumato.models.series_model import OverSeries
 from sfumato.models.words import ModelWords
 from sfumato.models.worlds.system import System
@@ -63,8 +64,12 @@ class MInvariance(EvenValues):
         return even_values(groups.histograms[self.sensitive])
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
-        """Check all groups, everybody's signatures, and that rows of a group show nothing else."""
-        system = System.of(history)
+        """Check all groups, everybody's signatures, and that rows of a group show nothing else.
+
+        A cell that its person did not flag is no group. Where one is shown of somebody who was hidden before or after,
+        signatures prove nothing: then everybody's exposure must be shown to be within 1/m, too.
+        """
+        system = System.of(history.hidden)
         level = even_values(system.histogram)
         worst = self.worst(level)
         low = level < self.m
@@ -73,7 +78,16 @@ class MInvariance(EvenValues):
         persons = int(hit[system.unit].sum())
         kept = not low.any() and not moved[system.unit].any() and not linked
         reached = 0.0 if moved[system.unit].any() or linked else worst
-        return OverSeries("holds" if kept else "broken", reached, persons, int(low.sum()) + linked)
+        found = OverSeries("holds" if kept else "broken", reached, persons, int(low.sum()) + linked)
+        return self._beside_shown(history, found) if history.open.any() and not history.transient else found
+
+    def _beside_shown(self, history: History, found: OverSeries) -> OverSeries:
+        """Judge by exposure, too, because some cells are shown."""
+        exposed = judged(exposed_by(history), 1 / self.m, 0)
+        level = min(found.level, float(np.floor(1 / exposed.level + ROUNDING))) if exposed.level else found.level
+        if found.answer == "broken" or exposed.answer == "holds":
+            return replace(found, level=level)
+        return OverSeries(exposed.answer, level, max(found.persons, exposed.persons), found.groups)
 
 
 def changed_signatures(system: System) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -91,6 +92,11 @@ class SeriesExposure(SeriesModel):
         require(fits, self, "limit", "a number above 0 and at most 1", self.limit)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
+    @property
+    def smallest_group(self) -> int:
+        """A single record has at least the share 1 / size of its group."""
+        return ceil(round(1 / self.limit, 9))
+
     def level(self, groups: Groups) -> Levels:
         """Divide the largest count of every group by its size, with one correct rounding."""
         counts = groups.histograms[self.sensitive].folded
@@ -98,9 +104,15 @@ class SeriesExposure(SeriesModel):
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
         """Compute everybody's exposure; what is known only from below can convict, and never acquit."""
-        known = each_release_alone(history) if history.transient else climb(history).known()
         harmful = 0 if linked and keeps_company(history) else linked
-        return judged(known, self.limit, harmful)
+        return judged(exposed_by(history), self.limit, harmful)
+
+
+def exposed_by(history: History) -> Known:
+    """Find what a series tells of everybody whose cell is hidden; who shows hers has no candidates, and no limit."""
+    if history.transient:
+        return each_release_alone(history)
+    return climb(history).known().without(history.open)
 
 
 def judged(known: Known, limit: float, linked: int) -> OverSeries:

@@ -257,9 +257,9 @@ def _released(
     secret = draw_secret() if recipe.secret is None else recipe.secret
     streams = streams_of(secret, recipe, lambda: searched)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
-    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known_persons(draft, order))
-    hiding = later_steps(recipe.masking)  # hidden cells keep the models
-    asked = changed(task, models=()) if hiding else task
+    known, hiding = known_persons(draft, order, recipe.models), later_steps(recipe.masking)
+    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known)
+    asked = changed(task, models=()) if hiding else task  # hidden cells keep them
     blocks = BlockStreams(secret, recipe, source.table)
     publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block, known_atoms(draft, recipe, order))
     applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -18,6 +18,8 @@ from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.ledger import Ledger
 from sfumato.masking.masking import later_steps
+from sfumato.models.base import PrivacyModel
+from sfumato.models.series_model import SeriesModel
 from sfumato.recipe import Recipe
 from sfumato.validation import require
 
@@ -55,6 +57,11 @@ def drafted(
     if ledger is None:
         return recipe, None
     _refuse_unfit(recipe)
+    if recipe.block_rows is not None and recipe.algorithm.follows_series:
+        raise InvalidParameterError(
+            f"{type(recipe.algorithm).__name__} looks at all persons of a series together, so the table is not "
+            "searched in blocks; drop block_rows."
+        )
     draft = ledger.draft(table, recipe.schema, later_rows=later_rows)
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
 
@@ -79,9 +86,32 @@ def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
         draft.version.refuse_changed(rows)
 
 
-def known_persons(draft: Draft | None, order: npt.NDArray[np.int64] | None) -> Known | None:
-    """Return what tells of the persons of a table, whose rows may have been put in another order."""
-    return None if draft is None else lambda coded: draft.version.known(coded, order)
+def known_persons(
+    draft: Draft | None, order: npt.NDArray[np.int64] | None, models: Sequence[PrivacyModel] = ()
+) -> Known | None:
+    """Return what tells of the persons of a table, whose rows may have been put in another order.
+
+    What is promised limits which cells may be shown that are no longer flagged: a promise about the series, or else
+    the least number of values that the others ask for.
+    """
+    if draft is None:
+        return None
+    promised = promised_exposure(models)
+    limits = dict(promised)
+    for model in models:
+        for name in set(model.attributes) - set(promised):
+            limits[name] = min(limits.get(name, 1.0), 1 / max(model.smallest_group, 1))
+    return lambda coded: draft.known(coded, order, limits)
+
+
+def promised_exposure(models: Sequence[PrivacyModel]) -> dict[str, float]:
+    """Return the largest exposure over a series that is promised, by attribute."""
+    limits: dict[str, float] = {}
+    for model in models:
+        if isinstance(model, SeriesModel):
+            limit = model.limit if model.bound == "max" else 1 / model.limit
+            limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
+    return limits
 
 
 def known_atoms(draft: Draft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Atoms | None:

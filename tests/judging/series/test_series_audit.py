@@ -176,7 +176,10 @@ def test_flagged_cells_are_hidden_in_their_buckets_and_shown_elsewhere():
     original = FIRST.drop(columns="disease").assign(job=list("pqrs"), hide=[True, True, False, False])
     shown = pd.DataFrame({"age": [20, 21, 22, 23], "job": list("qprs"), "_bucket_job": [0, 0, None, None]})
     exposed = sf.exposure_series([(shown, original, [0, 1, 2, 3])], schema)
-    assert exposed.candidates.tolist() == [2, 2, 0, 0]
+    assert exposed.candidates.tolist() == [2, 2, 1, 1]
+    assert exposed.open.tolist() == [False, False, True, True]
+    assert (exposed.persons, exposed.shown, exposed.decided, exposed.max()) == (2, 2, 0, 0.5)
+    assert "2 more show theirs" in repr(exposed)
     plain = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["job"])
     unflagged = sf.exposure_series([(shown, original, [0, 1, 2, 3])], plain)
     assert unflagged.candidates.tolist() == [2, 2, 1, 1]

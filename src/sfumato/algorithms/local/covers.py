@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale
-from sfumato.threads import worker_count
+from sfumato.threads import in_threads
 
 
 def publish_covers(
@@ -46,8 +45,8 @@ def publish_covers(
         missing = np.logical_or.reduceat(lost, starts) & (not missing_apart)
         return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing, exact=exact)
 
-    with ThreadPoolExecutor(worker_count()) as pool:
-        recoded = dict(zip([column.name for column in quasi], pool.map(recode, quasi), strict=True))
+    columns = in_threads(recode, quasi, len(group))
+    recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
     if missing_apart:
         group, recoded = keep_missing(group, recoded, quasi)
     return publish_groups(group, recoded)

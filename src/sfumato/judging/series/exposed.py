@@ -32,8 +32,10 @@ class ExposureOverSeries:
     Persons are numbered through all versions. `probability` is that of a person's likeliest value, not a number for who
     was in no group; `candidates` counts the values that she may have. Where `how` is `"exact"`, both are; where it is
     `"outer"`, the probability is a lower bound, what is excluded is excluded for certain, and what is left may be
-    impossible all the same. `true` is the probability of a person's own value, where originals are at hand and the
-    result is exact. `equal_pairs` pairs of persons, at least, have the same value for certain, though not which one.
+    impossible all the same. `open` are persons whose cell a release shows because they did not flag it there: they are
+    certain, and all figures are about the others. `true` is the probability of a person's own value, where originals
+    are at hand and the result is exact. `equal_pairs` pairs of persons, at least, have the same value for certain,
+    though not which one.
     """
 
     attribute: str
@@ -45,19 +47,25 @@ class ExposureOverSeries:
     true: Floats | None
     equal_pairs: int
     counterfeits: int
+    open: npt.NDArray[np.bool_]
     rows: tuple[Counts, ...] = field(default=())
     ladder: Climbed | None = None
     estimate: Callable[[], Floats] | None = None
 
     @property
     def persons(self) -> int:
-        """How many persons were in a group of any release."""
-        return int(np.count_nonzero(self.candidates))
+        """How many persons were in a group of any release; without those whose cell is shown as they wished."""
+        return int(np.count_nonzero(self.candidates[~self.open]))
+
+    @property
+    def shown(self) -> int:
+        """How many persons' cells are shown, because they did not flag them."""
+        return int(np.count_nonzero(self.open))
 
     @property
     def decided(self) -> int:
         """How many persons have one value left, which is certain."""
-        return int(np.count_nonzero(self.candidates == 1))
+        return int(np.count_nonzero(self.candidates[~self.open] == 1))
 
     @property
     def exact(self) -> bool:
@@ -82,7 +90,7 @@ class ExposureOverSeries:
 
     def above(self, limit: float) -> int:
         """Count the persons whose exposure is above a limit for certain."""
-        return int(np.count_nonzero(self.probability > limit))
+        return int(np.count_nonzero(self.probability[~self.open] > limit))
 
     def of_version(self, version: int) -> Floats:
         """Return the exposure of the rows of one version's original, counted from 0, in their order."""
@@ -110,6 +118,7 @@ class ExposureOverSeries:
             "attribute": self.attribute,
             "releases": self.releases,
             "persons": self.persons,
+            "shown_persons": self.shown,
             "maximum": self.max(),
             "mean": self.mean(),
             **{f"quantile_{share:g}": self.quantile(share) for share in QUANTILES},
@@ -128,14 +137,15 @@ class ExposureOverSeries:
 
     def __repr__(self) -> str:
         least = "" if self.exact else "at least "
+        shown = f"; {self.shown:,} more show theirs" if self.shown else ""
         return (
             f"Exposure of {self.attribute!r} over {self.releases:,} releases, {self.persons:,} persons: maximum "
-            f"{least}{self.max():.4g}, mean {least}{self.mean():.4g}, {self.decided:,} decided"
+            f"{least}{self.max():.4g}, mean {least}{self.mean():.4g}, {self.decided:,} decided{shown}"
         )
 
     @property
     def _told(self) -> Exposed:
-        return Exposed(self.attribute, self.probability)
+        return Exposed(self.attribute, np.where(self.open, np.nan, self.probability))
 
 
 def expose_history(
@@ -205,6 +215,7 @@ def _exposed(
         true=true,
         equal_pairs=0 if ladder is None else count_equal_pairs(ladder.system, ladder.masks),
         counterfeits=history.counterfeits,
+        open=np.zeros(history.persons, dtype=np.bool_) if history.transient else history.open,
         rows=rows,
         ladder=ladder,
     )

@@ -25,14 +25,15 @@ Floats = npt.NDArray[np.float64]
 def each_release_alone(history: History) -> Known:
     """Find what every release alone tells of values that may become any other: count / (persons and counterfeits).
 
-    The number of candidates is the smallest of any release, and the probability the largest.
+    The number of candidates is the smallest of any release, and the probability the largest; a release that shows
+    somebody's cell because she did not flag it says nothing about her here.
     """
     candidates = np.zeros(history.persons, dtype=np.int64)
     top = np.full(history.persons, np.nan)
     for release in history.releases:
         histogram = release.histogram
         share = histogram.reduce(np.maximum, histogram.counts) / np.maximum(histogram.sizes, 1)
-        inside = release.members >= 0
+        inside = (release.members >= 0) & ~release.open
         group = release.members[inside]
         top[inside] = np.fmax(top[inside], share[group])
         many = np.diff(histogram.offsets)[group]
