@@ -352,3 +352,15 @@ def test_bad_requests_are_refused_in_a_sentence():
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
         sf.baskets.estimate.sample(disassociated((2, [], "a")), seed=-1)
     assert "secret" not in repr(found([["secret"], ["secret"]]))
+
+
+def test_an_attack_tells_how_many_baskets_are_possible_and_how_many_are_likely():
+    lists = [["a", "b"]] * 2 + [["c", "d"]] * 2 + [["a", "d"]] + [["e"]] * 20
+    published = found(lists, k=2, m=2)
+    result = sf.baskets.attack(published, sf.baskets.Baskets(lists), m=2, k=2, targets=25, seed=1).result(
+        "random-items"
+    )
+    assert result.successes == 0
+    assert result.details["fewer_than_2"] == 0
+    assert 0 < result.details["mean_expected"] < 25
+    assert result.details["expected_below_1"] == 1 / 25

@@ -67,3 +67,8 @@ class PublishedSets(ABC):
     @abstractmethod
     def matches(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
         """Count the baskets that an adversary finds who knows these items of a person, for each set of items."""
+
+    def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:
+        """Return more figures about what an adversary finds, by name; a form that has none says nothing."""
+        del known
+        return {}

@@ -64,7 +64,7 @@ def log(
     refuse_existing(out, force=None)
     texts = file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file)
     with progress("Reading"):
-        table = read(file, as_text=True, **({"separator": separator, "encoding": encoding} if texts else {}))
+        table = read(file, as_text=True, separator=separator, encoding=encoding) if texts else read(file, as_text=True)
     accountant = Accountant(budget, total=total, total_delta=total_delta)
     try:
         found = private_counts(

@@ -27,7 +27,6 @@ from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
-from sfumato.coding.item_sets import CutState, ItemSets
 from sfumato.coding.kernels import (
     arranging,
     box_growing,
@@ -40,6 +39,7 @@ from sfumato.coding.kernels import (
     containment,
     cutting,
     descending,
+    disassociating,
     gathering,
     grouping,
     halving,
@@ -50,9 +50,12 @@ from sfumato.coding.kernels import (
     ordering,
     picking,
     propagating,
+    reconstructing,
     regrouping,
     rolling_up,
+    set_rules,
     swapping,
+    term_sharing,
     tree_clustering,
     tree_queries,
     walking,
@@ -62,6 +65,7 @@ from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
+from sfumato.coding.set_warmup import warm_up_sets
 
 CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
 
@@ -101,7 +105,7 @@ def warm_up() -> Warmth:
     _roll_up_once()
     _count_cells_once()
     _propagate_once()
-    _count_item_sets_once()
+    warm_up_sets()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -141,21 +145,6 @@ def _propagate_once() -> None:
     cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
     units = np.ones(2, dtype=np.int64), np.arange(3), np.zeros(2, dtype=np.int64)
     propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
-
-
-def _count_item_sets_once() -> None:
-    """Count and judge the pairs of two baskets, raise a node of one, and recode both."""
-    codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
-    sets = ItemSets(codes, offsets, 2)
-    for size in (1, 2):
-        sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
-    tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
-    sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
-    cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
-    for size in (1, 2):
-        sets.raise_nodes(size, 2, CutState(both, tree, cut), both)
-    item_sets.recode(codes, offsets, both, np.zeros(3, dtype=np.int32), ends)
-    item_sets.count_matches(both, np.array([0, 2]), sets.cover(np.array([-1, -1], dtype=np.int32)), sums[:1].copy())
 
 
 def _roll_up_once() -> None:
@@ -359,10 +348,10 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, item_sets),
+        *(containment, cutting, descending, disassociating, gathering, grouping, halving, item_sets),
         *(microaggregating, mixing, moving),
-        *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
-        *(walking, worths),
+        *(ordering, picking, propagating, reconstructing, regrouping, rolling_up, set_rules, swapping, term_sharing),
+        *(tree_clustering, tree_queries, walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
