@@ -363,4 +363,4 @@ def test_an_attack_tells_how_many_baskets_are_possible_and_how_many_are_likely()
     assert result.successes == 0
     assert result.details["fewer_than_2"] == 0
     assert 0 < result.details["mean_expected"] < 25
-    assert result.details["expected_below_1"] == 1 / 25
+    assert result.details["expected_below_1"] == 3 / 25  # of a and d, and twice of c and d
