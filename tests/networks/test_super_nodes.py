@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
+from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.networks.attributes import attribute_arrays, with_attributes
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -154,6 +156,27 @@ def test_missing_attributes_are_shown_as_suppressed_or_missing():
     found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET)
     shown = found.network.persons["age"].to_pylist()
     assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
+
+
+def test_taxonomies_are_climbed_to_the_lowest_common_node():
+    edges = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
+    tree = sf.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
+    schema = sf.Schema(quasi=["city"], hierarchies={"city": tree})
+    network = S.Network.from_edges(edges, persons=about, schema=schema)
+    numbers, widths, nodes, starts = attribute_arrays(network)
+    assert (numbers.shape, widths.shape, starts.tolist()) == ((0, 6), (0,), [0, 3])
+    assert len(set(nodes[1, :3].tolist())) == 1
+    assert set(nodes[2].tolist()) == {0}
+    label = np.array([0, 0, 0, 1, 1, 1])
+    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    arrays = numbers, widths, nodes, starts
+    take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
+    assert [attribute_loss(arrays, state, person) for person in (0, 1, 3)] == [0.0, 0.5, 1.0]
+    grown = S.Sangreea(attributes=1).grown(network, 2)
+    assert sorted(np.bincount(grown).tolist()) == [2, 2, 2]
+    assert len({grown[3], grown[5]}) == 1
 
 
 def test_impossible_requests_are_refused():
