@@ -15,7 +15,18 @@ END = "<!-- end of picture -->\n"
 ROW = re.compile(r"^\| (\d+) \| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 WAY = ("table", "schema", "hierarchies", "models", "algorithms", "release", "judging", "reporting")
-SISTERS = ("collecting", "condensing", "mining", "masking", "queries", "fusing", "relating")
+SISTERS = (
+    "collecting",
+    "condensing",
+    "mining",
+    "masking",
+    "queries",
+    "fusing",
+    "relating",
+    "baskets",
+    "networks",
+    "places",
+)
 WIDTH, FLOOR, GAP, LEFT, EAVES = 760, 36, 6, 70, 56
 BLUE, GREEN = "#3584c8", "#459a4a"
 MOST_WITH_WORDS = 2  # rooms on one floor, for more than a name to fit into each

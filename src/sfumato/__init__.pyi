@@ -1,5 +1,6 @@
 from . import algorithms as algorithms
 from . import attacks as attacks
+from . import baskets as baskets
 from . import checks as checks
 from . import collecting as collecting
 from . import condensing as condensing
@@ -9,6 +10,8 @@ from . import judging as judging
 from . import masking as masking
 from . import mining as mining
 from . import models as models
+from . import networks as networks
+from . import places as places
 from . import queries as queries
 from . import relating as relating
 from . import release as release

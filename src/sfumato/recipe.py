@@ -232,7 +232,7 @@ class Recipe:
             schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=models_of(content),
             algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
-            masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
+            masking=tuple(choice_of(STEPS, entry, "step") for entry in listed(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             block_rows=release.get("block_rows"),
             seed=header.get("seed"),
@@ -266,12 +266,12 @@ def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[st
 
 def models_of(content: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:
     """Return the models that a recipe's `[[models]]` name."""
-    return tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models"))
+    return tuple(choice_of(MODELS, entry, "model") for entry in listed(content, "models"))
 
 
 def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
     """Return the algorithm that a recipe's `[algorithm]` names."""
-    algorithm: Algorithm = _choice(ALGORITHMS, entry, "algorithm")
+    algorithm: Algorithm = choice_of(ALGORITHMS, entry, "algorithm")
     return algorithm
 
 
@@ -300,7 +300,8 @@ def _given(recipe: Recipe, name: str) -> dict[str, Any]:
     return {} if value is None else {name: value}
 
 
-def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
+def choice_of(known: Mapping[str, Any], entry: object, what: str) -> Any:
+    """Return the choice that an entry of a recipe names, with the parameters that it gives."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
@@ -332,7 +333,8 @@ def _meant(name: str, known: Mapping[str, Any]) -> str:
     return did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
 
 
-def _list(content: Mapping[str, Any], name: str) -> list[Any]:
+def listed(content: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the entries of a list of tables; empty if there is none."""
     entries = content.get(name, [])
     if not isinstance(entries, list):
         raise RecipeError(f"[[{name}]] must be a list of tables.")

@@ -189,12 +189,19 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
+    """Read `name:key=value,...` as a recipe entry of a table."""
+    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+
+    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": STEPS}
+    return choice_entry(what, text, choices[what])
+
+
+def choice_entry(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
-    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS, declared_type
+    from sfumato.catalogue import declared_type
 
     name, _, settings = text.partition(":")
-    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": STEPS}
-    known = choices[what].get(name)
+    known = choices.get(name)
     types = {} if known is None else {field.name: declared_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
     for setting in listed(settings):

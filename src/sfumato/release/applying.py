@@ -131,9 +131,13 @@ def apply(
 
 def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publication, pa.Table]:
     """Add counterfeits as further rows of the table; only the cell that they bring into their bucket is not missing."""
-    fakes = publication.counterfeits
-    if fakes is None:
-        return publication, table
+    for fakes in publication.counterfeits:
+        publication, table = _grown(publication, table, fakes)
+    return publication, table
+
+
+def _grown(publication: Publication, table: pa.Table, fakes: Counterfeits) -> tuple[Publication, pa.Table]:
+    """Add the counterfeits of one attribute."""
     values = _typed(fakes, table.schema.field(fakes.attribute).type)
     added = {
         field.name: values if field.name == fakes.attribute else pa.nulls(len(fakes), field.type)
@@ -145,7 +149,7 @@ def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publi
         for name, bucket in publication.buckets.items()
     }
     group = np.concatenate([publication.group, fakes.group])
-    grown = replace(publication, group=group, buckets=buckets, counterfeits=None)
+    grown = replace(publication, group=group, buckets=buckets, counterfeits=())
     return grown, pa.concat_tables([table, pa.table(added, schema=table.schema)])
 
 

@@ -23,6 +23,7 @@ from sfumato.reporting.facts import FORMAT, gather, language_of
 from sfumato.reporting.handover import Recorded
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.judged import Judged
+from sfumato.reporting.kind_pages import KIND_FORMAT, render_kind_report
 from sfumato.reporting.page import Page
 from sfumato.reporting.public import counterfeit_facts, dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
@@ -38,6 +39,7 @@ PUBLIC, INTERNAL = "public", "internal"
 RENDERERS: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     FORMAT: render_report,
     SYNTHETIC_FORMAT: render_synthetic_report,
+    KIND_FORMAT: render_kind_report,
 }
 
 

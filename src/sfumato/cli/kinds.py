@@ -1,0 +1,89 @@
+"""What commands about other kinds of data than tables share: asking for promises and searches, and printing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.printing import aligned, print_json, printable, verdict
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.attacks.results import Attacks
+    from sfumato.kinds.audit import KindAudit
+    from sfumato.kinds.promise import KindPromise
+    from sfumato.kinds.release import KindRelease
+
+KindModels = Annotated[
+    list[str],
+    typer.Option("--model", metavar="NAME:KEY=VALUE,...", help="What to promise; repeat for more.", show_default=False),
+]
+KindAlgorithm = Annotated[
+    str | None, typer.Option("--algorithm", metavar="NAME[:KEY=VALUE,...]", help="How to search.", show_default=False)
+]
+KindRecipeFile = Annotated[
+    Path | None, typer.Option("--recipe", metavar="FILE", help="The recipe of a release, as in internal/recipe.toml.")
+]
+KindOut = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder for public/ and internal/.", show_default=False)
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release in the folder.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Write no internal report.")]
+
+
+def asked(what: str, text: str, known: Mapping[str, Any], **more: object) -> Any:
+    """Return the promise or search that an option names; `more` are parameters from other options."""
+    from sfumato.cli.asking import choice_entry
+    from sfumato.recipe import choice_of
+
+    return choice_of(known, {**choice_entry(what, text, known), **more}, what)
+
+
+def asked_models(texts: Sequence[str], known: Mapping[str, Any]) -> tuple[KindPromise[Any], ...]:
+    """Return the promises that options name."""
+    if not texts:
+        raise InvalidParameterError(f"Say what to promise by --model; choose from {', '.join(known)}.")
+    return tuple(asked("model", text, known) for text in texts)
+
+
+def print_audit(audit: KindAudit, *, json: bool) -> None:
+    """Print an audit for people or for programs."""
+    if json:
+        print_json(audit.to_dict())
+        return
+    said = "holds" if audit.holds else "DOES NOT HOLD"
+    typer.echo(f"Audit: {verdict(said, good=audit.holds)}")
+    typer.echo(printable_lines(repr(audit)))
+
+
+def print_release(release: KindRelease[Any], out: Path, *, json: bool) -> None:
+    """Print what a release promises and lost, and where it is."""
+    folders = {"public": str(out / "public"), "internal": str(out / "internal")}
+    if json:
+        print_json({"audit": release.audit.to_dict(), "measures": dict(release.measures), **folders})
+        return
+    print_audit(release.audit, json=False)
+    typer.echo(aligned([[name, f"{value:.4g}"] for name, value in release.measures.items()], indent=2))
+    typer.echo(printable_lines(f"\nSafe to share:  {folders['public']}\nKeep private:   {folders['internal']}"))
+
+
+def print_attacks(sides: Mapping[str, Attacks], *, json: bool) -> None:
+    """Print attacks on several data, such as the original and what is published."""
+    from sfumato.attacks.results import HEAD
+
+    if json:
+        print_json({name: attacks.to_dict() for name, attacks in sides.items()})
+        return
+    rows = [[*each.cells()[:2], name, *each.cells()[2:]] for name, attacks in sides.items() for each in attacks.results]
+    typer.echo(aligned([[*HEAD[:2], "data", *HEAD[2:]], *rows]))
+    for name, attacks in sides.items():
+        for attack, why in attacks.skipped.items():
+            typer.echo(printable(f"{attack} on {name} skipped: {why}"))
+
+
+def printable_lines(text: str) -> str:
+    """Replace control characters of a text, but for its ends of lines."""
+    return "\n".join(printable(line) for line in text.split("\n"))

@@ -1,0 +1,73 @@
+"""The audit of published data of another kind than a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.audit.verdict import plain
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.validation import did_you_mean
+
+HEAD = ("promise", "level", "limit", "holds", "broken by")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KindAudit:
+    """What published data keep: a verdict for every promise, and what was counted.
+
+    `facts` are counts that receivers may know, such as the number of published baskets.
+    """
+
+    verdicts: tuple[KindVerdict, ...]
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise is kept."""
+        return all(verdict.holds for verdict in self.verdicts)
+
+    def level(self, model: str) -> float | int:
+        """Return the level that the data reach for a promise, by its name."""
+        found = [verdict for verdict in self.verdicts if verdict.promise.name == model]
+        names = sorted({verdict.promise.name for verdict in self.verdicts})
+        if not found:
+            hint = did_you_mean(model, names) or f"; it judged {', '.join(names) or 'nothing'}."
+            raise InvalidParameterError(f"The audit did not judge {model!r}{hint}")
+        if len({verdict.level for verdict in found}) > 1:
+            raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read .verdicts.")
+        number = plain(found[0].level)
+        return float(number) if isinstance(number, str) else number
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        return {
+            "holds": self.holds,
+            **{name: plain(value) for name, value in self.facts.items()},
+            "models": [verdict.to_dict() for verdict in self.verdicts],
+        }
+
+    def __repr__(self) -> str:
+        rows = [HEAD, *(_row(verdict) for verdict in self.verdicts)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        counted = ", ".join(f"{name} {value:,}" for name, value in self.facts.items())
+        return "\n".join([*lines, *([counted] if counted else [])])
+
+
+def audited(models: Sequence[KindPromise[Any]], published: Any, facts: Mapping[str, float]) -> KindAudit:
+    """Judge published data by every promise."""
+    return KindAudit(verdicts=tuple(model.judge(published) for model in models), facts=facts)
+
+
+def _row(verdict: KindVerdict) -> tuple[str, ...]:
+    sign = "at least" if verdict.promise.bound == "min" else "at most"
+    return (
+        verdict.promise.name,
+        f"{plain(verdict.level)}",
+        f"{sign} {plain(verdict.promise.limit)}",
+        "yes" if verdict.holds else "NO",
+        "" if verdict.holds else f"{verdict.broken:,} {verdict.promise.counted}",
+    )

@@ -1,0 +1,69 @@
+"""What every promise about data of another kind than a table provides."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from sfumato.judging.audit.verdict import plain
+from sfumato.kinds.settings import Settings
+from sfumato.models.words import ModelWords
+
+Data = TypeVar("Data")
+
+
+class KindPromise(Settings, ABC, Generic[Data]):
+    """A promise about published data: a level that it must reach, or must not exceed.
+
+    - `bound`: `"min"` if the level must reach the limit, `"max"` if it must not exceed it;
+    - `stricter`: for every numeric parameter, whether a larger or a smaller value demands more;
+    - `counted`: what is counted where the promise is broken, such as `"sets of items"`;
+    - `words`: what reports say about the promise.
+    """
+
+    reference: ClassVar[str]
+    bound: ClassVar[Literal["min", "max"]]
+    stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
+    counted: ClassVar[str]
+    words: ClassVar[ModelWords]
+
+    @property
+    @abstractmethod
+    def limit(self) -> float:
+        """The level that is required."""
+
+    @abstractmethod
+    def judge(self, published: Data) -> KindVerdict:
+        """Judge published data, and nothing else: what a search remembers is not looked at."""
+
+    def kept_at(self, level: float) -> bool:
+        """Return whether a level is on the safe side of the limit."""
+        return level >= self.limit if self.bound == "min" else level <= self.limit
+
+
+@dataclass(frozen=True)
+class KindVerdict:
+    """The level that published data reach for one promise, and how much of them breaks it."""
+
+    promise: KindPromise[Any]
+    level: float
+    broken: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is kept."""
+        return self.promise.kept_at(self.level) and not self.broken
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain numbers and texts."""
+        return {
+            "model": self.promise.name,
+            "parameters": self.promise.parameters(),
+            "level": plain(self.level),
+            "limit": plain(self.promise.limit),
+            "holds": self.holds,
+            "broken": self.broken,
+            "counted": self.promise.counted,
+        }

@@ -1,0 +1,157 @@
+"""A release of data of another kind than a table, and how its two folders are written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from sfumato import __version__
+from sfumato.core.progress import Progress, followed
+from sfumato.exceptions import BrokenPromiseError, SfumatoError
+from sfumato.judging.audit.verdict import plain
+from sfumato.kinds.audit import KindAudit
+from sfumato.kinds.promise import KindPromise
+from sfumato.kinds.recipe import KindRecipe
+from sfumato.reporting.folders import PUBLIC, Statement, refuse_strangers, write_beside
+from sfumato.reporting.kind_pages import KIND_FORMAT, ReportSection, render_kind_about, render_kind_report
+from sfumato.reporting.page import Page
+from sfumato.table.atomic import atomic_folder
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class KindRelease(ABC, Generic[Data]):
+    """Published data with their audit, what they lost, and what made them.
+
+    Parameters
+    ----------
+    published : what is published.
+    audit : what was found of it.
+    measures : what the release has lost, by name.
+    recipe : what made the release.
+    internal : further texts that must be kept private, by name of file.
+    """
+
+    title: ClassVar[str]  # of the pages, such as "baskets"
+    published: Data
+    audit: KindAudit
+    measures: Mapping[str, float]
+    recipe: KindRecipe
+    internal: Mapping[str, str] = field(default_factory=dict)
+
+    @abstractmethod
+    def _write_files(self, folder: Path, table_format: str) -> None:
+        """Write what is published into a folder."""
+
+    @abstractmethod
+    def _read_files(self, folder: Path) -> Data:
+        """Read what was published back from a folder, as a receiver would."""
+
+    @abstractmethod
+    def _judge(self, published: Data, models: Sequence[KindPromise[Any]]) -> KindAudit:
+        """Judge published data."""
+
+    @abstractmethod
+    def _unchanged(self, read: Data) -> bool:
+        """Return whether data that were read back are those that are published."""
+
+    @abstractmethod
+    def _files_told(self, folder: Path) -> Mapping[str, str]:
+        """Say of every file in the folder what it holds, by name of file."""
+
+    @abstractmethod
+    def _sections(self) -> Sequence[ReportSection]:
+        """Return what the internal report tells besides promises, measures and recipe."""
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it."""
+        facts = self._facts(self.audit)
+        return Page(f"Report on {self.title}", render_kind_report(facts))
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        table_format: str = "csv",
+        replace: bool = False,
+        report: bool = True,
+        progress: Progress | bool = False,
+    ) -> None:
+        """Write `public/`, which is safe to share, and `internal/`, which must be kept private.
+
+        What is published is read back from its files and judged again before anything is put in place.
+
+        Parameters
+        ----------
+        folder : is made; refused if it holds anything, unless `replace`.
+        table_format : the form of the files, `"csv"` or `"parquet"`.
+        replace : whether an older release there may be replaced.
+        report : whether to write the internal report.
+        progress : True shows a bar; a function is told the share of the writing that is done.
+
+        Raises
+        ------
+        BrokenPromiseError
+            The files, read back, do not keep the promise or are not what was judged; nothing is written.
+        """
+        target = Path(folder)
+        if replace:
+            refuse_strangers(target)
+        with followed(progress, "Writing") as tell, atomic_folder(target, replace=replace) as made:
+            (made / PUBLIC).mkdir()
+            self._write_files(made / PUBLIC, table_format)
+            tell(0.3, "judging the files")
+            told = self._told(made / PUBLIC)
+            inside = {"recipe.toml": self.recipe.to_toml(), **self.internal}
+            write_beside(made, told, inside, report=report, progress=tell)
+
+    def _told(self, folder: Path) -> Statement:
+        """Judge the files of a folder, and say what is told about them."""
+        models = [verdict.promise for verdict in self.audit.verdicts]
+        try:
+            read = self._read_files(folder)
+            audit = self._judge(read, models)
+        except SfumatoError as error:
+            raise BrokenPromiseError(
+                f"What is published could not be judged from its files, so nothing was written: {error}"
+            ) from None
+        if not audit.holds or not self._unchanged(read):
+            why = "they read otherwise than what was judged" if audit.holds else "they break the promise"
+            raise BrokenPromiseError(f"The files were read back, and {why}, so nothing was written.")
+        files = [{"name": name, "holds": what} for name, what in self._files_told(folder).items()]
+        promise = {"sfumato": __version__, "kind": self.recipe.kind, **_promised(audit), "files": files}
+        about = render_kind_about({**promise, "title": self.title})
+        return Statement(promise=promise, dictionary=files, about=about, report=lambda: self._facts(audit))
+
+    def _facts(self, audit: KindAudit) -> dict[str, Any]:
+        """Gather the facts of the internal report as plain values that JSON can hold."""
+        return {
+            "format": KIND_FORMAT,
+            "sfumato": __version__,
+            "title": self.title,
+            "kind": self.recipe.kind,
+            **_promised(audit),
+            "measures": {name: plain(value) for name, value in self.measures.items()},
+            "sections": [section.to_dict() for section in self._sections()],
+            "recipe": self.recipe.to_toml(),
+        }
+
+    def __repr__(self) -> str:
+        lost = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        return f"Release of {self.title}; {lost}\n{self.audit!r}"
+
+
+def _promised(audit: KindAudit) -> dict[str, Any]:
+    """Say what is promised and what was found, as plain values that receivers may see."""
+    words = [(verdict.promise.words, verdict.promise.parameters()) for verdict in audit.verdicts]
+    told = [
+        {"title": each.title, "sentence": each.sentence(parameters), "stops": each.stops, "open": each.open}
+        | {"level": each.level}
+        for each, parameters in words
+    ]
+    return {"promise": told, "audit": audit.to_dict()}

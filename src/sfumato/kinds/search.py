@@ -1,0 +1,63 @@
+"""What every search for a release of another kind of data provides."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from sfumato.core.progress import Progress, silent
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.kinds.promise import KindPromise
+from sfumato.kinds.settings import Settings
+from sfumato.randomness import Stream
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KindRequest(Generic[Data]):
+    """What a search is asked to do.
+
+    Parameters
+    ----------
+    data : the original.
+    models : what must be kept.
+    stream : where random choices come from that hide somebody.
+    progress : is told the share of the work that is done; it may raise to stop.
+    """
+
+    data: Data
+    models: Sequence[KindPromise[Any]]
+    stream: Stream = field(default_factory=Stream)
+    progress: Progress = silent
+
+    def only(self, kind: type[KindPromise[Any]]) -> Any:
+        """Return the one promise of a kind."""
+        return next(each for each in self.models if isinstance(each, kind))
+
+
+class KindSearch(Settings, ABC, Generic[Data]):
+    """A search for data to publish. It has no privacy parameters of its own, and never judges what it found.
+
+    `serves` lists the kinds of promises that a search can keep; `draws` says whether it draws at random what hides
+    somebody, so that the recipe needs a secret to repeat it.
+    """
+
+    reference: ClassVar[str]
+    serves: ClassVar[tuple[type[KindPromise[Any]], ...]]
+    draws: ClassVar[bool] = False
+
+    @abstractmethod
+    def find(self, request: KindRequest[Data]) -> Data:
+        """Return data that keep all models, or raise `InfeasibleError`."""
+
+    def check(self, models: Sequence[KindPromise[Any]]) -> None:
+        """Refuse promises that the search cannot keep."""
+        for model in models:
+            if not isinstance(model, self.serves):
+                served = " or ".join(each.name for each in self.serves)
+                raise UnsupportedModelError(
+                    f"{type(self).__name__} cannot keep {model.name}; promise {served}, or choose another algorithm."
+                )

@@ -1,0 +1,60 @@
+"""k-anonymity of ways: every published way is that of k persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.region_ways import RegionWays
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KWays(KindPromise[RegionWays]):
+    """Require every published way of regions to be, step by step, that of at least k persons [1]_.
+
+    Whoever knows any number of places and moments of a person finds her among k. What all k have in common, such as
+    where they all were, is told.
+
+    Parameters
+    ----------
+    k : the least number of persons with the same way.
+
+    References
+    ----------
+    .. [1] Nergiz, Atzori, Saygin, Güç, "Towards trajectory anonymization: a generalization-based approach",
+       Transactions on Data Privacy 2(1), 2009.
+    """
+
+    name = "k-ways"
+    reference = "Nergiz, Atzori, Saygin, Güç 2009"
+    bound = "min"
+    stricter: ClassVar = {"k": "larger"}
+    counted = "ways of regions"
+    words = ModelWords(
+        title="k-anonymity of ways",
+        level="persons with the way that fewest have",
+        promise="Every published way is, step by step, that of at least {k} persons.",
+        stops="Linkage: finding a person's way by any places and moments that somebody knows of her.",
+        open="What all persons of a way have in common is told of each of them.",
+    )
+
+    k: int
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+
+    @property
+    def limit(self) -> float:
+        """The least number of persons."""
+        return self.k
+
+    def judge(self, published: RegionWays) -> KindVerdict:
+        """Count the persons of every different way."""
+        if not isinstance(published, RegionWays):
+            raise SchemaError("k-anonymity of ways is judged on ways of regions; these are points or places.")
+        counts = published.groups[1]
+        return KindVerdict(self, float(counts.min()), int((counts < self.k).sum()))

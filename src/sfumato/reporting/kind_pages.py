@@ -1,0 +1,78 @@
+"""The pages of releases of other kinds of data than tables: one for their owner, one for receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sfumato.attacks.results import HEAD, AttackResult
+from sfumato.reporting.attack_pictures import draw_attacks
+from sfumato.reporting.html import environment
+from sfumato.reporting.numbers import level
+from sfumato.reporting.telling import drawn
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
+
+KIND_FORMAT = "sfumato-kind-report-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSection:
+    """A part of the internal report.
+
+    Parameters
+    ----------
+    title : its heading.
+    sentences : what it says, a paragraph each.
+    head, rows : a table, as texts.
+    pictures : pictures made of `sfumato.reporting.drawing`, which escapes every text in them.
+    """
+
+    title: str
+    sentences: Sequence[str] = ()
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    pictures: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section as plain values."""
+        return {name: value if isinstance(value, str) else list(value) for name, value in asdict(self).items()}
+
+
+def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]) -> ReportSection:
+    """Tell how often attacks are right, on the original and on what is published."""
+    rows = [
+        (*which.cells()[:2], side, *which.cells()[2:])
+        for side, results in (("original", before), ("published", after))
+        for which in results
+    ]
+    return ReportSection(
+        title="Attacks",
+        sentences=("How often an adversary is right about a person, beside guessing and a control.",),
+        head=(*HEAD[:2], "data", *HEAD[2:]),
+        rows=rows,
+        pictures=(draw_attacks(after),),
+    )
+
+
+def render_kind_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
+    """Render the internal report from its facts, possibly read back from JSON."""
+    sections = [{**each, "pictures": [drawn(picture) for picture in each["pictures"]]} for each in facts["sections"]]
+    context = {"facts": facts, "sections": sections, "promises": _promises(facts)}
+    return environment(words).get_template("kind_report.html.j2").render(context) + "\n"
+
+
+def render_kind_about(facts: Mapping[str, Any]) -> str:
+    """Render the page for receivers, from published information only."""
+    context = {"facts": facts, "promises": _promises(facts)}
+    return environment().get_template("kind_about.html.j2").render(context) + "\n"
+
+
+def _promises(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Prepare every promise for reading: its words, the level that is reached, and the limit."""
+    return [
+        {**told, "holds": found["holds"], "level": level(found["level"], ""), "limit": level(found["limit"], "")}
+        | {"what": told["level"]}
+        for told, found in zip(facts["promise"], facts["audit"]["models"], strict=True)
+    ]
