@@ -57,8 +57,7 @@ def audit(
     original : the original table; if given, every published cell must cover the value it represents.
     correspondence : for every published row the number of its original row, counted from 0, or -1 for a counterfeit,
         which belongs to nobody. Without it the audit checks that one exists; an original with flagged cells needs it.
-    population : the people that the records come from, with the same quasi-identifiers, for the models
-        that compare with them.
+    population : the people that the records come from, with the same quasi-identifiers, for models that compare.
     ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
         they are a group like any other.
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
