@@ -348,3 +348,22 @@ def part_clusters(
     for i in range(len(begins) - 1):
         run = rows[begins[i] : begins[i + 1]]
         chunks[i] = part_items(codes, offsets, run, free, k, m, space, chunk_of)
+
+
+@compiled
+def count_parts(offsets: Array, rows: Array, begins: Array, chunk_of: Array, parts: Array, chunks: Array) -> None:
+    """Count for every cluster the parts of its baskets, and the chunks where they are."""
+    most = 0
+    for chunk in chunk_of:
+        most = max(most, chunk)
+    in_row, in_cluster = np.full(most + 1, -1), np.full(most + 1, -1)
+    for i in range(len(begins) - 1):
+        for row in rows[begins[i] : begins[i + 1]]:
+            for q in range(offsets[row], offsets[row + 1]):
+                chunk = chunk_of[q]
+                if chunk > 0 and in_row[chunk] != row:
+                    in_row[chunk] = row
+                    parts[i] += 1
+                if chunk > 0 and in_cluster[chunk] != i:
+                    in_cluster[chunk] = i
+                    chunks[i] += 1
