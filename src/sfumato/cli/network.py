@@ -1,0 +1,184 @@
+"""`sfumato network`: publish and judge networks of persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.kinds import (
+    KindAlgorithm,
+    KindModels,
+    KindOut,
+    KindRecipeFile,
+    NoReport,
+    Replace,
+    asked,
+    asked_models,
+    print_audit,
+    print_release,
+)
+from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.printing import progress, remark
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.exceptions import InvalidParameterError, ReadError
+
+if TYPE_CHECKING:
+    from sfumato.networks.network import Network
+    from sfumato.networks.promise import Published
+
+EXAMPLES = examples(
+    "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
+    "sfumato network audit release/public --recipe release/internal/recipe.toml",
+)
+
+app = family("Publish networks of persons: who knows whom.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingNetwork:
+    """How a network is read."""
+
+    persons: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of persons; the first column holds their keys.")
+    ] = None
+    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of persons that holds the keys.")] = None
+    quasi: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of persons that an adversary may know.")
+    ] = None
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of persons that nobody should learn.")
+    ] = None
+    kind: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the kinds of edges.")] = None
+    directed: Annotated[bool, typer.Option("--directed", help="Edges have a direction.")] = False
+    as_undirected: Annotated[
+        str | None, typer.Option(metavar="either|both", help="How directed edges become undirected.")
+    ] = None
+    simplify: Annotated[bool, typer.Option("--simplify", help="Leave out self-loops and double edges.")] = False
+
+    def options(self, remembered: dict[str, Any]) -> dict[str, Any]:
+        """Return how to read, as the options or a recipe say, in plain values."""
+        named = ("key", "quasi", "sensitive", "kind", "directed", "as_undirected", "simplify")
+        given = {name: getattr(self, name) for name in named if getattr(self, name)}
+        return {**{name: remembered[name] for name in named if name in remembered}, **given}
+
+    def read(self, file: Path, how: dict[str, Any]) -> Network:
+        """Read a network, and say what was left out."""
+        from sfumato.networks.reading import read
+        from sfumato.schema.schema import Schema
+
+        columns: dict[str, Any] = {
+            role: [each.strip() for each in str(how[role]).split(",")] for role in ("quasi", "sensitive") if role in how
+        }
+        rest = {name: value for name, value in how.items() if name not in columns}
+        with progress("Reading"):
+            network = read(file, persons=self.persons, schema=Schema(**columns), **rest)
+        for what, count in network.dropped.items():
+            remark(f"{count:,} {what} were left out.")
+        return network
+
+
+@app.command(
+    epilog=examples(
+        "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
+        "sfumato network anonymize edges.csv --persons people.csv --quasi age,zip --sensitive disease \\",
+        "    --model p-sensitive-k-anonymity:p=2,k=5,sensitive=disease --algorithm sangreea --out release",
+        "sfumato network anonymize friends.txt --recipe release/internal/recipe.toml --out again",
+    )
+)
+@spread
+def anonymize(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The edges.", show_default=False)],
+    out: KindOut,
+    model: KindModels = [],  # noqa: B006 - Typer copies it
+    algorithm: KindAlgorithm = None,
+    recipe: KindRecipeFile = None,
+    reading: ReadingNetwork,
+    table_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="The form of the files: csv or parquet.")
+    ] = "csv",
+    replace: Replace = False,
+    no_report: NoReport = False,
+    json: Json = False,
+) -> None:
+    """Publish a network so that what somebody knows of its structure finds nobody.
+
+    Files are lists of edges (.txt: two keys a line, as SNAP has them), GraphML, or a table with a row for each edge.
+    """
+    from sfumato.networks.anonymizing import anonymize as make
+    from sfumato.networks.anonymizing import carry_out
+    from sfumato.networks.catalogue import ALGORITHMS, MODELS, read_recipe
+    from sfumato.table.atomic import refuse_occupied
+
+    refuse_occupied(out, replace=replace)
+    known = None if recipe is None else read_recipe(recipe)
+    if known is not None and (model or algorithm):
+        raise InvalidParameterError(
+            "A recipe says what to promise and how to search; leave out --model and --algorithm."
+        )
+    if known is None and algorithm is None:
+        raise InvalidParameterError(f"Say how to search by --algorithm; choose from {', '.join(ALGORITHMS)}.")
+    how = reading.options(dict(known.source) if known else {})
+    network = reading.read(file, how)
+    with progress("Searching") as tell:
+        if known is not None:
+            release = carry_out(known, network, progress=tell)
+        else:
+            search = asked("algorithm", str(algorithm), ALGORITHMS)
+            models = asked_models(model, MODELS)
+            release = make(network, models=models, algorithm=search, source=how, progress=tell)
+    with progress("Writing") as tell:
+        release.write(out, table_format=table_format, replace=replace, report=not no_report, progress=tell)
+    print_release(release, out, json=json)
+
+
+@app.command(
+    epilog=examples(
+        "sfumato network audit release/public --recipe release/internal/recipe.toml",
+        "sfumato network audit friends.txt --model k-candidates:k=5,knowledge=H2 --json",
+        "sfumato network audit release/public --model k-automorphism:k=5 --alignment release/internal/alignment.csv",
+    )
+)
+@spread
+def audit(
+    *,
+    published: Annotated[
+        Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or a file of edges.", show_default=False)
+    ],
+    model: KindModels = [],  # noqa: B006 - Typer copies it
+    recipe: KindRecipeFile = None,
+    alignment: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The rows of persons who can take each other's place.")
+    ] = None,
+    reading: ReadingNetwork,
+    json: Json = False,
+) -> None:
+    """Judge a published network from its files alone; the exit code is 1 if a promise does not hold."""
+    from sfumato.networks.auditing import audit as judge
+    from sfumato.networks.catalogue import MODELS, read_recipe
+    from sfumato.networks.files import read_published
+
+    known = None if recipe is None else read_recipe(recipe)
+    models = asked_models(model, MODELS) if model or known is None else known.models
+    with progress("Judging"):
+        found = read_published(published) if published.is_dir() else reading.read(published, reading.options({}))
+        found = found if alignment is None else _aligned(found, alignment)
+        judged = judge(found, models=models)
+    print_audit(judged, json=json)
+    raise typer.Exit(0 if judged.holds else DOES_NOT_HOLD)
+
+
+def _aligned(found: Published, path: Path) -> Published:
+    """Add the rows of persons who can take each other's place, which the owner keeps."""
+    import numpy as np
+
+    from sfumato.networks.network import Network
+
+    try:
+        rows = np.loadtxt(path, delimiter=",", dtype=np.int64, ndmin=2)
+    except (OSError, ValueError):
+        raise ReadError(f"{path} has no rows of numbers of persons; give the file alignment.csv.") from None
+    return replace(found, alignment=rows) if isinstance(found, Network) else found

@@ -1,0 +1,1 @@
+"""Searches for a network that keeps a promise."""

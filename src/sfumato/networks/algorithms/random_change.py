@@ -1,0 +1,89 @@
+"""Random change of edges, so that no shown edge is sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.search import KindRequest
+from sfumato.networks.clustered import pairs_numbered
+from sfumato.networks.network import EdgeNoise, Network, sorted_edges
+from sfumato.networks.promise import Published
+from sfumato.networks.promises.edge_confidence import EdgeConfidence
+from sfumato.networks.search import NetworkSearch
+from sfumato.randomness import Stream
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RandomChange(NetworkSearch):
+    """Remove edges at random and add others, as many as are expected to be removed; hide one kind of edges entirely.
+
+    If the belief in an edge may be at most 1 - p, every edge is removed with chance p, and every other pair is added
+    with the chance that keeps the expected number of edges: then a shown edge is original with chance 1 - p exactly,
+    for somebody who knows nothing but the density. Ten percent of noise leave ninety percent of certainty. Both
+    chances are published with the network, so that everybody can judge it. Edges of a sensitive kind are removed
+    before, all of them [1]_.
+
+    Parameters
+    ----------
+    sensitive : the kind of edges that are never shown, if there is one.
+
+    References
+    ----------
+    .. [1] Zheleva, Getoor, "Preserving the privacy of sensitive relationships in graph data", PinKDD 2007.
+       https://doi.org/10.1007/978-3-540-78478-4_9
+    """
+
+    name = "random-change"
+    reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
+    serves: ClassVar = (EdgeConfidence,)
+
+    sensitive: str | None = None
+
+    def find(self, request: KindRequest[Published]) -> Network:
+        """Remove and add edges at random."""
+        network = request.data
+        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
+        shown = network.edges if self.sensitive is None else _without(network, self.sensitive)
+        removed = 1 - min(each.limit for each in request.models)
+        pairs = len(network) * (len(network) - 1) // 2
+        others = pairs - len(shown)
+        if removed == 0 or not len(shown):
+            return network.with_edges(shown)
+        if removed * len(shown) > others:
+            raise SchemaError("The network has too few pairs without an edge to hide its edges; allow a larger belief.")
+        added = removed * len(shown) / others
+        kept = shown[request.stream.uniform(len(shown)) >= removed]
+        fresh = _drawn(network, shown, pairs, added, request.stream)
+        noise = EdgeNoise(removed=removed, added=added)
+        return replace(network.with_edges(np.concatenate([kept, fresh])), noise=noise)
+
+
+def _without(network: Network, kind: str) -> npt.NDArray[np.int32]:
+    if network.kinds is None:
+        raise SchemaError("The edges have no kinds, so none of them is sensitive; name the column of the kinds.")
+    if not pc.any(pc.equal(network.kinds, kind)).as_py():
+        raise SchemaError("No edge is of the sensitive kind; name a kind that occurs.")
+    other = pc.not_equal(network.kinds, kind).to_numpy(zero_copy_only=False)
+    return np.asarray(network.edges[np.equal(other, True)])  # noqa: FBT003 - an edge of unknown kind may be sensitive
+
+
+def _drawn(
+    network: Network, shown: npt.NDArray[np.int32], pairs: int, chance: float, stream: Stream
+) -> npt.NDArray[np.int32]:
+    """Choose each pair that is not shown with a chance, by the gaps between chosen ones."""
+    expected = pairs * chance
+    found, last = [], -1
+    while last < pairs:
+        gaps = np.floor(np.log(stream.uniform(int(expected + 6 * np.sqrt(expected) + 8))) / np.log1p(-chance))
+        places = last + np.cumsum(gaps.astype(np.int64) + 1)
+        found.append(places[places < pairs])
+        last = int(places[-1])
+    low, high = pairs_numbered(np.concatenate(found))
+    taken = np.isin(low * len(network) + high, shown[:, 0].astype(np.int64) * len(network) + shown[:, 1])
+    return sorted_edges(np.stack([low, high], axis=1)[~taken])

@@ -1,0 +1,136 @@
+"""SaNGreeA, the Social Network Greedy Anonymization: super-nodes of persons with alike neighbors and attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.kernels.super_nodes import grow_super_nodes, place_rest, share_neighbors
+from sfumato.exceptions import InfeasibleError
+from sfumato.kinds.search import KindRequest
+from sfumato.networks.attributes import attribute_arrays, with_attributes
+from sfumato.networks.clustered import ClusteredNetwork
+from sfumato.networks.network import Network
+from sfumato.networks.promise import Published
+from sfumato.networks.promises.edge_confidence import EdgeConfidence
+from sfumato.networks.promises.persons_keep import PersonsKeep
+from sfumato.networks.search import NetworkSearch
+from sfumato.validation import is_number, require
+
+ALL_PAIRS = 20_000  # persons up to whom everybody is a candidate
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sangreea(NetworkSearch):
+    r"""Grow super-nodes of $k$ persons, each time by the person who loses least [1]_.
+
+    A super-node begins with the free person who has most neighbors. Whoever joins has the least weighted sum of two
+    losses: how much the attributes must be generalized, and the mean share of other persons that only one of two is
+    related to. A remainder of fewer than $k$ joins the super-nodes that lose least. $k$ is the smallest group that any
+    model allows; super-nodes that break a model merge with the nearest one until all keep it. The work grows as
+    $n^2$ for $n$ persons; above 20,000 only persons with a common neighbor are candidates.
+
+    Parameters
+    ----------
+    attributes : the weight of attributes, in [0, 1]; the rest is that of the structure.
+
+    References
+    ----------
+    .. [1] Campan, Truta, "A clustering approach for data and structural anonymity in social networks", PinKDD 2008.
+       https://doi.org/10.1007/978-3-642-01718-6_4
+    """
+
+    name = "sangreea"
+    reference = "Campan, Truta 2008, https://doi.org/10.1007/978-3-642-01718-6_4"
+    serves: ClassVar = (PersonsKeep, EdgeConfidence)
+
+    attributes: float = 0.5
+
+    def __post_init__(self) -> None:
+        good = is_number(self.attributes) and 0 <= self.attributes <= 1
+        require(good, self, "attributes", "a number from 0 to 1", self.attributes)
+
+    def find(self, request: KindRequest[Published]) -> ClusteredNetwork:
+        """Grow super-nodes, and merge those that break a model."""
+        network = request.data
+        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
+        return merged_until_kept(network, self.grown(network, smallest(request)), request)
+
+    def grown(self, network: Network, least: int) -> Labels:
+        """Return the super-node of every person."""
+        arrays = attribute_arrays(network)
+        weight = float(self.attributes) if len(arrays[1]) + len(arrays[3]) > 1 else 0.0
+        order = np.argsort(-network.degrees, kind="stable")
+        label, joined = grow_super_nodes(network.offsets, network.neighbors, order, least, weight, arrays, ALL_PAIRS)
+        full = len(network) // least
+        rest = joined[full * least :]
+        label[rest] = -1
+        place_rest(network.offsets, network.neighbors, rest, weight, arrays, label, full)
+        return label
+
+
+def smallest(request: KindRequest[Published]) -> int:
+    """Return the smallest super-node that any model allows."""
+    models = [each.model.smallest_group for each in request.models if isinstance(each, PersonsKeep)]
+    least = max(models, default=1)
+    if least > len(request.data):
+        raise InfeasibleError(
+            f"A super-node needs {least:,} persons, and the network has {len(request.data):,}; promise less."
+        )
+    return least
+
+
+def merged_until_kept(network: Network, label: Labels, request: KindRequest[Published]) -> ClusteredNetwork:
+    """Merge super-nodes that break a model with the nearest one until all keep it."""
+    while True:
+        found = with_attributes(network, label)
+        bad = _breaking(found, request)
+        if not len(bad):
+            return found
+        count = len(found.inner)
+        if count == 1:
+            raise InfeasibleError("Even one super-node of all persons breaks the models; promise less.")
+        request.progress(1 - count / len(network))
+        label = _merged(network, label, bad, count)
+
+
+def _breaking(found: ClusteredNetwork, request: KindRequest[Published]) -> npt.NDArray[np.int64]:
+    """Return the super-nodes that break a model, the two of a pair that is believed too much included."""
+    bad = np.zeros(len(found.inner), dtype=np.bool_)
+    for promise in request.models:
+        if isinstance(promise, PersonsKeep):
+            bad |= promise.broken_by(found)
+        else:
+            inner, between = found.beliefs()
+            bad |= inner > promise.limit
+            bad[found.between[between > promise.limit, 0]] = True
+    return np.flatnonzero(bad)
+
+
+def _merged(network: Network, label: Labels, bad: npt.NDArray[np.int64], count: int) -> Labels:
+    """Let every super-node of a list that nobody joined yet join the nearest other one, by mean distance."""
+    into, taken = np.arange(count), np.zeros(count, dtype=np.bool_)
+    sizes, degrees = np.bincount(label), network.degrees
+    sums = np.bincount(label, weights=degrees)
+    order = np.argsort(label, kind="stable")
+    starts = np.append(0, np.cumsum(sizes))
+    for node in bad.tolist():
+        if taken[node]:
+            continue
+        shared = np.zeros(len(network), dtype=np.int64)
+        for person in order[starts[node] : starts[node + 1]].tolist():
+            share_neighbors(network.offsets, network.neighbors, person, shared)
+        common = np.bincount(label, weights=shared, minlength=count)
+        apart = sums[node] / sizes[node] + sums / sizes - 2 * common / (sizes * sizes[node])
+        apart[node] = np.inf
+        nearest = int(np.argmin(np.where(taken, np.inf, apart)))
+        if np.isfinite(apart[nearest]) and not taken[nearest]:
+            into[node] = nearest
+            taken[[node, nearest]] = True
+    if not taken.any():  # a single one is left over
+        into[bad[0]] = int(np.argmin(np.where(np.arange(count) == bad[0], np.inf, sizes)))
+    return np.unique(into[label], return_inverse=True)[1].reshape(-1).astype(np.int64)

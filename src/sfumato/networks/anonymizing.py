@@ -1,0 +1,147 @@
+"""Publish a network that keeps a promise."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.progress import Progress, followed
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
+from sfumato.kinds.recipe import KindRecipe
+from sfumato.kinds.search import KindRequest
+from sfumato.networks.auditing import Promised, audit, promises
+from sfumato.networks.catalogue import KIND
+from sfumato.networks.clustered import ClusteredNetwork
+from sfumato.networks.measures import measured
+from sfumato.networks.network import Network, sorted_edges
+from sfumato.networks.promise import Published
+from sfumato.networks.release import NetworkRelease
+from sfumato.networks.search import NetworkSearch, asked_k
+from sfumato.randomness import Stream, check_secret, draw_secret
+
+
+def anonymize(
+    network: Network,
+    *,
+    models: Sequence[Promised],
+    algorithm: NetworkSearch,
+    secret: str | None = None,
+    source: Mapping[str, Any] | None = None,
+    progress: Progress | bool = False,
+) -> NetworkRelease:
+    """Publish a network so that it keeps all models.
+
+    Persons get new numbers, drawn at random, and rows of persons and edges are in the order of these. Kinds and weights
+    of edges are not published, and neither is anything known of persons, unless super-nodes are published: these show
+    their quasi-identifiers generalized, and their sensitive attributes unchanged.
+
+    Parameters
+    ----------
+    network : the original.
+    models : what is promised, such as `[sf.networks.KDegree(k=5)]`; models of tables, such as `sf.KAnonymity(k=5)`, are
+        about the persons of each super-node.
+    algorithm : how to search, such as `sf.networks.DegreeSequence()`.
+    secret : makes random choices repeatable: 64 hexadecimal digits, by default drawn from the operating system. It is
+        kept in the recipe, which must stay private.
+    source : how the network was read, which the recipe keeps.
+    progress : True shows a bar; a function is told the share of the search that is done.
+
+    Raises
+    ------
+    InfeasibleError
+        If there are too few persons, or nothing was found.
+    """
+    if not isinstance(network, Network):
+        raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
+    check_secret("anonymize", secret)
+    recipe = KindRecipe(
+        kind=KIND, models=promises(models), algorithm=algorithm, secret=secret or draw_secret(), source=source or {}
+    )
+    return carry_out(recipe, network, progress=progress)
+
+
+def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool = False) -> NetworkRelease:
+    """Make the release that a recipe describes.
+
+    Parameters
+    ----------
+    recipe : what is promised and how to search; read one by `sf.networks.read_recipe`.
+    network : the original.
+    progress : as for `anonymize`.
+    """
+    asked, algorithm, about = promises(recipe.models), recipe.algorithm, network.fingerprint()
+    assert isinstance(algorithm, NetworkSearch)  # noqa: S101 - there are no other searches of networks
+    algorithm.check(asked)
+    secret = recipe.secret or draw_secret()
+    stream = Stream(secret, "network", about=lambda: about)
+    with followed(progress, "Searching") as tell:
+        request: KindRequest[Published] = KindRequest(data=network, models=asked, stream=stream, progress=tell)
+        if asked_k(request) > len(network):
+            raise InfeasibleError(
+                f"k is {asked_k(request):,}, and the network has {len(network):,} persons; choose a smaller k."
+            )
+        found = algorithm.find(request)
+    measures = measured(network, found) | dict(algorithm.told(network, request))
+    published, number = renumbered(found, stream)
+    judged = audit(published, models=asked)
+    if not judged.holds:
+        raise BrokenPromiseError("The network that was found does not keep the models, so nothing is published.")
+    source = {**recipe.source, "persons": len(network), "edges": network.size, "sha256": about}
+    return NetworkRelease(
+        published=published,
+        audit=judged,
+        measures=measures,
+        recipe=KindRecipe(kind=KIND, models=asked, algorithm=algorithm, secret=secret, source=source),
+        internal=_kept_inside(network, published, number),
+        original=network,
+    )
+
+
+def renumbered(found: Published, stream: Stream) -> tuple[Published, npt.NDArray[np.int64]]:
+    """Give everybody a new number at random; also return the new number of everybody."""
+    order = stream.permutation(len(found))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    keys = pa.array(np.arange(len(found)))
+    if isinstance(found, Network):
+        edges = sorted_edges(number[found.edges])
+        rows = None if found.alignment is None else number[found.alignment]
+        return Network(keys=keys, edges=edges, noise=found.noise, alignment=rows), number
+    cluster = found.cluster[order]
+    _, place = np.unique(cluster, return_index=True)  # super-nodes are numbered by their first persons
+    rank = np.empty(len(place), dtype=np.int64)
+    rank[np.argsort(place)] = np.arange(len(place))
+    ends = np.sort(rank[found.between[:, :2]], axis=1)
+    between = np.concatenate([ends, found.between[:, 2:]], axis=1)
+    inner = np.empty_like(found.inner)
+    inner[rank] = found.inner
+    shown = ClusteredNetwork(
+        keys=keys,
+        cluster=rank[cluster],
+        inner=inner,
+        between=between[np.lexsort((between[:, 1], between[:, 0]))],
+        persons=None if found.persons is None else found.persons.take(pa.array(order)),
+        schema=found.schema,
+    )
+    return shown, number
+
+
+def _kept_inside(network: Network, published: Published, number: npt.NDArray[np.int64]) -> dict[str, str]:
+    """Return who is who, and the rows of persons who can take each other's place."""
+    rows = zip(network.keys.to_pylist(), number.tolist(), strict=False)  # added persons have no original key
+    kept = {"correspondence.csv": _written([("original", "published"), *rows])}
+    if isinstance(published, Network) and published.alignment is not None:
+        kept["alignment.csv"] = _written(published.alignment.tolist())
+    return kept
+
+
+def _written(rows: Sequence[Sequence[object]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,215 @@
+"""From tables and lists of edges to numbered persons, with what is refused in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.validation import did_you_mean, require
+
+AsUndirected: TypeAlias = Literal["either", "both"]
+MOST_PERSONS = 2**31 - 1
+PAIR = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoundEdges:
+    """What a network is made of: keys, numbered edges, and what was left out."""
+
+    keys: pa.Array
+    edges: npt.NDArray[np.int32]
+    kinds: pa.Array | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    persons: pa.Table | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+def edges_of(
+    edges: Any,
+    names: Mapping[str, str | None],
+    *,
+    persons: Frame | None = None,
+    key: str | None = None,
+    directed: bool = False,
+    as_undirected: AsUndirected | None = None,
+    simplify: bool = False,
+) -> FoundEdges:
+    """Read edges and persons; the parameters are those of `Network.from_edges`."""
+    table = _edge_table(edges)
+    columns = _chosen(table, names)
+    ends = [columns["source"], columns["target"]]
+    for which, column in zip(("source", "target"), ends, strict=True):
+        if column.null_count:
+            raise SchemaError(f"{column.null_count:,} edges have no {which}; remove them, or name the persons.")
+    about = None if persons is None else to_arrow(persons)[0]
+    keys, rest = _keys_of(about, key, ends)
+    numbers = _numbered(keys, ends)
+    return numbered_edges(
+        keys,
+        numbers,
+        kinds=columns.get("kind"),
+        weights=columns.get("weight"),
+        persons=rest,
+        directed=directed,
+        as_undirected=as_undirected,
+        simplify=simplify,
+    )
+
+
+def numbered_edges(
+    keys: pa.Array,
+    numbers: npt.NDArray[np.int64],
+    *,
+    kinds: pa.Array | None = None,
+    weights: pa.Array | None = None,
+    persons: pa.Table | None = None,
+    directed: bool = False,
+    as_undirected: AsUndirected | None = None,
+    simplify: bool = False,
+) -> FoundEdges:
+    """Make edges of pairs of numbers simple and undirected, or refuse them."""
+    good = as_undirected in {None, "either", "both"}
+    require(good, "from_edges", "as_undirected", '"either" or "both"', as_undirected)
+    if not len(keys):
+        raise SchemaError("The network has no persons; there is nothing to publish.")
+    if directed and as_undirected is None:
+        raise SchemaError(
+            'The network is directed; say as_undirected="either" to relate two persons if one names the other, or '
+            '"both" if both must.'
+        )
+    rows, dropped = _simple(numbers, len(keys), as_undirected if directed else None, simplify=simplify)
+    pairs = np.sort(numbers[rows], axis=1).astype(np.int32)
+    taken = pa.array(rows)
+    return FoundEdges(
+        keys=keys,
+        edges=pairs,
+        kinds=None if kinds is None else kinds.cast(pa.string()).take(taken),
+        weights=None if weights is None else _weights(weights)[rows],
+        persons=persons,
+        dropped=dropped,
+    )
+
+
+def _edge_table(edges: Any) -> pa.Table:
+    if isinstance(edges, np.ndarray | list | tuple):
+        if isinstance(edges, np.ndarray) and edges.ndim == PAIR and edges.shape[1] == PAIR and len(edges):
+            return pa.table({"source": pa.array(edges[:, 0]), "target": pa.array(edges[:, 1])})
+        if len(edges) == 0:
+            return pa.table({"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})
+        if any(len(pair) != PAIR for pair in edges):
+            raise SchemaError("Every edge must be a pair of keys; name kinds and weights in a table of edges.")
+        try:
+            source, target = (pa.array([pair[side] for pair in edges]) for side in range(PAIR))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise SchemaError("Keys must be all whole numbers or all texts; make texts of all of them.") from None
+        return pa.table({"source": source, "target": target})
+    table = to_arrow(edges)[0]
+    if table.num_columns < PAIR:
+        raise SchemaError("A table of edges must have two columns with the keys of the two persons.")
+    return table
+
+
+def _chosen(table: pa.Table, names: Mapping[str, str | None]) -> dict[str, pa.Array]:
+    """Return the columns of the edges by what they hold."""
+    wanted = {"source": table.column_names[0], "target": table.column_names[1]}
+    wanted |= {what: name for what, name in names.items() if name is not None}
+    for name in wanted.values():
+        if name not in table.column_names:
+            hint = did_you_mean(name, table.column_names) or "; name one of its columns."
+            raise SchemaError(f"The edges have no column {name!r}{hint}")
+    return {what: _plain(table[name]) for what, name in wanted.items()}
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    cells = column.combine_chunks()
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def _keys_of(persons: pa.Table | None, key: str | None, ends: list[pa.Array]) -> tuple[pa.Array, pa.Table | None]:
+    """Return the keys of all persons and the rest of their table."""
+    if persons is None:
+        kinds = {pa.types.is_integer(end.type) for end in ends}
+        joined = pa.concat_arrays([end.cast(pa.string() if len(kinds) > 1 else ends[0].type) for end in ends])
+        unique = pc.unique(joined)
+        return _good_keys(unique.take(pc.array_sort_indices(unique))), None
+    name = persons.column_names[0] if key is None else key
+    if name not in persons.column_names:
+        hint = did_you_mean(name, persons.column_names) or "; name the column of the keys."
+        raise SchemaError(f"The table of persons has no column {name!r}{hint}")
+    keys = _plain(persons[name])
+    if keys.null_count:
+        raise SchemaError(f"{keys.null_count:,} persons have no key; give every person one.")
+    repeated = len(keys) - len(pc.unique(keys))
+    if repeated:
+        raise SchemaError(f"{repeated:,} persons have the key of another one; give every person one row.")
+    rest = persons.drop_columns([name])
+    return _good_keys(keys), rest if rest.num_columns else None
+
+
+def _good_keys(keys: pa.Array) -> pa.Array:
+    if pa.types.is_integer(keys.type):
+        return keys.cast(pa.int64())
+    if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type):
+        return keys.cast(pa.string())
+    if len(keys) == 0:
+        return keys.cast(pa.int64())
+    raise SchemaError("Keys of persons must be whole numbers or texts; make texts of them.")
+
+
+def _numbered(keys: pa.Array, ends: list[pa.Array]) -> npt.NDArray[np.int64]:
+    """Return the numbers of both ends of all edges, or refuse persons who are not known."""
+    found = []
+    for end in ends:
+        try:
+            found.append(pc.index_in(end.cast(keys.type), keys))
+        except pa.ArrowInvalid:
+            raise SchemaError("Edges and persons have keys of different types; make texts of all of them.") from None
+    unknown = pc.or_(pc.is_null(found[0]), pc.is_null(found[1]))
+    count = pc.sum(unknown.cast(pa.int64())).as_py() or 0
+    if count:
+        raise SchemaError(f"{count:,} edges name persons who are not in the table of persons; add or remove them.")
+    return np.stack([each.to_numpy(zero_copy_only=False).astype(np.int64) for each in found], axis=1)
+
+
+def _simple(
+    numbers: npt.NDArray[np.int64], persons: int, directed: AsUndirected | None, *, simplify: bool
+) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
+    """Return which rows stay, ascending by their persons, and what was left out."""
+    loops = numbers[:, 0] == numbers[:, 1]
+    count = int(loops.sum())
+    if count and not simplify:
+        raise SchemaError(f"The network has {count:,} self-loops; say simplify=True to leave them out.")
+    rows = np.flatnonzero(~loops)
+    low, high = numbers[rows].min(axis=1, initial=persons), numbers[rows].max(axis=1, initial=-1)
+    forward = (numbers[rows, 0] == low).astype(np.int64)
+    ways = (low * persons + high) * (2 if directed else 1) + (forward if directed else 0)
+    _, first = np.unique(ways, return_index=True)
+    doubled = len(rows) - len(first)
+    if doubled and not simplify:
+        raise SchemaError(f"The network has {doubled:,} double edges; say simplify=True to leave them out.")
+    keys = ways[first] // (2 if directed else 1)
+    _, starts, ends = np.unique(keys, return_index=True, return_counts=True)
+    keep = starts if directed != "both" else starts[ends == PAIR]
+    dropped = {"self-loops": count, "double edges": doubled}
+    if directed == "both":
+        dropped["edges in one direction"] = int((ends == 1).sum())
+    return rows[first[keep]], {name: number for name, number in dropped.items() if number}
+
+
+def _weights(weights: pa.Array) -> npt.NDArray[np.float64]:
+    try:
+        numbers = weights.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        numbers = np.array([np.nan])
+    wrong = int((~np.isfinite(numbers)).sum())
+    if wrong:
+        raise SchemaError("Weights of edges must be numbers; leave the column out, or mend it.")
+    return np.asarray(numbers, dtype=np.float64)

@@ -1,0 +1,229 @@
+"""A network: persons, and who knows whom, as sorted arrays of neighbors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.networks.edge_tables import AsUndirected, FoundEdges, edges_of
+from sfumato.networks.exchange import as_igraph, as_networkx, of_igraph, of_networkx
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import Frame
+
+Edges = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeNoise:
+    """How edges were changed at random, which is published: the chance to be removed, and that to be added."""
+
+    removed: float
+    added: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Network:
+    """Persons and the undirected relations between them, at most one for each pair.
+
+    Persons are numbered from 0 in the order of `keys`. Promises look at the structure only; kinds and weights of edges
+    are kept for the algorithms and measures that use them.
+
+    Parameters
+    ----------
+    keys : the key of every person, whole numbers or texts.
+    edges : the two persons of every edge, the lower number first, in ascending order.
+    kinds : the kind of every edge, if edges have kinds.
+    weights : the weight of every edge, if edges have weights.
+    persons : what is known of every person, a row each, if anything is.
+    schema : the roles of the columns of `persons`.
+    dropped : how many self-loops, double edges and edges in one direction only were left out because the caller
+        asked for it.
+    noise : how edges were changed at random, if they were.
+    alignment : for the owner of a published network only: rows of persons that can take each other's place.
+
+    Examples
+    --------
+    >>> network = Network.from_edges([("Ann", "Bob"), ("Bob", "Cem")])
+    >>> network
+    Network of 3 persons and 2 edges
+    >>> network.degrees.tolist()
+    [1, 2, 1]
+    """
+
+    keys: pa.Array
+    edges: Edges
+    kinds: pa.Array | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    persons: pa.Table | None = None
+    schema: Schema = field(default_factory=Schema)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    noise: EdgeNoise | None = None
+    alignment: npt.NDArray[np.int64] | None = None
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        *,
+        persons: Frame | None = None,
+        key: str | None = None,
+        source: str | None = None,
+        target: str | None = None,
+        kind: str | None = None,
+        weight: str | None = None,
+        schema: Schema | None = None,
+        directed: bool = False,
+        as_undirected: AsUndirected | None = None,
+        simplify: bool = False,
+    ) -> Self:
+        """Make a network of a table or list of edges, and a table of persons if there is one.
+
+        Parameters
+        ----------
+        edges : a pandas, Polars or Arrow table with a row for each edge, or pairs of keys.
+        persons : a table with a row for each person; somebody without edges is known only by it.
+        key : the column of `persons` that holds the keys, by default the first.
+        source, target : the columns of `edges` that hold the keys of the two persons, by default the first two.
+        kind, weight : the columns of `edges` that hold the kind and the weight, if they have any.
+        schema : the roles of the other columns of `persons`; columns without a role are never published.
+        directed : whether an edge from Ann to Bob says nothing about one from Bob to Ann.
+        as_undirected : for directed edges, whether two persons are related if `"either"` names the other, or only if
+            `"both"` do.
+        simplify : whether to leave out self-loops and all but the first of double edges, and count them in `dropped`,
+            rather than to refuse them.
+        """
+        names = {"source": source, "target": target, "kind": kind, "weight": weight}
+        found = edges_of(
+            edges,
+            names,
+            persons=persons,
+            key=key,
+            directed=directed,
+            as_undirected=as_undirected,
+            simplify=simplify,
+        )
+        return cls._of(found, schema)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        kind: str | None = None,
+        weight: str | None = None,
+        schema: Schema | None = None,
+        as_undirected: AsUndirected | None = None,
+        simplify: bool = False,
+    ) -> Self:
+        """Make a network of a NetworkX graph; `kind` and `weight` name attributes of its edges.
+
+        Attributes of its nodes become columns of `persons`. The other parameters are those of `from_edges`.
+        """
+        found = of_networkx(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
+        return cls._of(found, schema)
+
+    @classmethod
+    def from_igraph(
+        cls,
+        graph: Any,
+        *,
+        kind: str | None = None,
+        weight: str | None = None,
+        schema: Schema | None = None,
+        as_undirected: AsUndirected | None = None,
+        simplify: bool = False,
+    ) -> Self:
+        """Make a network of an igraph graph, as `from_networkx` does; persons have its names, or else its numbers."""
+        found = of_igraph(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
+        return cls._of(found, schema)
+
+    @classmethod
+    def _of(cls, found: FoundEdges, schema: Schema | None) -> Self:
+        schema = schema or Schema()
+        schema.check_columns([] if found.persons is None else found.persons.column_names)
+        return cls(
+            keys=found.keys,
+            edges=found.edges,
+            kinds=found.kinds,
+            weights=found.weights,
+            persons=found.persons,
+            schema=schema,
+            dropped=found.dropped,
+        )
+
+    def to_networkx(self) -> Any:
+        """Return the network as a NetworkX graph; needs the extra `networks`."""
+        return as_networkx(self.keys, self.edges, self.persons, self._edge_columns())
+
+    def to_igraph(self) -> Any:
+        """Return the network as an igraph graph, whose library you must have installed."""
+        return as_igraph(self.keys, self.edges, self.persons, self._edge_columns())
+
+    @cached_property
+    def _rows(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        ends = np.concatenate([self.edges, self.edges[:, ::-1]])
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        offsets = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=len(self))))
+        return offsets.astype(np.int64), np.ascontiguousarray(ends[order, 1], dtype=np.int32)
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where the neighbors of each person begin in `neighbors`, and where the last ones end."""
+        return self._rows[0]
+
+    @property
+    def neighbors(self) -> npt.NDArray[np.int32]:
+        """The neighbors of all persons, one person after the other, each ascending."""
+        return self._rows[1]
+
+    @property
+    def degrees(self) -> npt.NDArray[np.int64]:
+        """The number of neighbors of every person."""
+        return np.diff(self.offsets)
+
+    @property
+    def size(self) -> int:
+        """The number of edges."""
+        return len(self.edges)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def with_edges(self, edges: npt.NDArray[np.integer]) -> Self:
+        """Return the same persons with other edges, which have no kinds or weights."""
+        return replace(
+            self, edges=sorted_edges(edges), kinds=None, weights=None, dropped={}, noise=None, alignment=None
+        )
+
+    def fingerprint(self) -> str:
+        """Return a digest of keys, edges and persons, by which a recipe knows its original."""
+        table = pa.table({"source": self.keys.take(self.edges[:, 0]), "target": self.keys.take(self.edges[:, 1])})
+        parts = [fingerprint(pa.table({"key": self.keys})), fingerprint(table)]
+        parts += [fingerprint(pa.table({name: column})) for name, column in self._edge_columns().items()]
+        parts += [] if self.persons is None else [fingerprint(self.persons)]
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+    def _edge_columns(self) -> dict[str, Any]:
+        columns = {"kind": self.kinds, "weight": None if self.weights is None else pa.array(self.weights)}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def __repr__(self) -> str:
+        return f"Network of {len(self):,} persons and {self.size:,} edges"
+
+
+def sorted_edges(edges: npt.NDArray[np.integer]) -> Edges:
+    """Put the lower number first and edges in ascending order.
+
+    >>> sorted_edges(np.array([[2, 1], [1, 0]])).tolist()
+    [[0, 1], [1, 2]]
+    """
+    pairs = np.sort(np.asarray(edges, dtype=np.int32).reshape(-1, 2), axis=1)
+    return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])

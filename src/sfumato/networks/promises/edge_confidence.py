@@ -1,0 +1,74 @@
+"""Edge confidence: nobody may be too sure that two persons are related."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.networks.clustered import ClusteredNetwork
+from sfumato.networks.network import Network
+from sfumato.networks.promise import Published
+from sfumato.networks.promises.k_isomorphism import KIsomorphism
+from sfumato.validation import is_number, require
+
+DEVIATIONS = 6  # by which the number of edges may miss what is expected
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EdgeConfidence(KindPromise[Published]):
+    """Require that the belief in a relation of any two persons is at most a limit; both are taken as recognized.
+
+    Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
+    that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
+    unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random
+    (`RandomChange`) and the chances are published: then it is the share of shown edges that are expected to be
+    original. Chances that do not fit the number of edges that are shown count as none.
+
+    Parameters
+    ----------
+    limit : the largest belief, above 0 and at most 1; by default that of a coin.
+    """
+
+    name = "edge-confidence"
+    reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
+    bound = "max"
+    counted = "pairs of super-nodes, or edges"
+    stricter: ClassVar = {"limit": "smaller"}
+    words = ModelWords(
+        title="edge confidence",
+        level="largest belief in a relation",
+        promise="Nobody can believe in a relation of two persons with more than {limit}.",
+        stops="Learning relations: reading from the network that two recognized persons know each other.",
+        open="A belief is a share of pairs; who knows more of two persons, such as their common friends, may believe "
+        "more.",
+    )
+
+    limit: float = 0.5
+
+    def __post_init__(self) -> None:
+        good = is_number(self.limit) and 0 < self.limit <= 1
+        require(good, self, "limit", "a number above 0 and at most 1", self.limit)
+
+    def judge(self, published: Published) -> KindVerdict:
+        """Find the largest belief."""
+        if isinstance(published, ClusteredNetwork):
+            inner, between = published.beliefs()
+            largest = max(float(inner.max(initial=0)), float(between.max(initial=0)))
+            return KindVerdict(self, largest, int((inner > self.limit).sum() + (between > self.limit).sum()))
+        belief = min(_noisy(published), 1 / KIsomorphism(k=1).judge(published).level) if published.size else 0.0
+        return KindVerdict(self, belief, published.size if belief > self.limit else 0)
+
+
+def _noisy(published: Network) -> float:
+    """Return the belief in an edge after random change; 1 if nothing is said of it, or nothing that fits."""
+    noise, pairs = published.noise, len(published) * (len(published) - 1) / 2
+    if noise is None or not (0 < noise.removed < 1 and 0 < noise.added < 1):
+        return 1.0
+    density = noise.added / (noise.removed + noise.added)  # at which as many edges are added as removed
+    spread = pairs * density * (1 - density) * (noise.removed + noise.added) + 1
+    if abs(published.size - pairs * density) > DEVIATIONS * spread**0.5:
+        return 1.0
+    shown = density * (1 - noise.removed)
+    return shown / (shown + (1 - density) * noise.added)

@@ -1,0 +1,124 @@
+"""Who looks alike in a network to somebody who knows the structure around a person."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.codes import code_column
+from sfumato.coding.kernels.neighborhoods import SAME, inner_degrees, inner_graph, same_graph
+from sfumato.coding.kernels.refining import distances_from, equal_rows, gather_rows, hash_rows
+from sfumato.exceptions import InvalidParameterError
+from sfumato.networks.network import Network
+
+Labels = npt.NDArray[np.int64]
+KNOWN = "H1 to H5, stable, neighborhood, or hubs-1 to hubs-99"
+ALL_BITS = (1 << 64) - 1
+STEPS = 100_000  # of the search for a map of two neighborhoods
+
+
+def candidates(network: Network, *, knowledge: str = "H1") -> Labels:
+    """Count for every person how many persons, herself included, look like her to an adversary.
+
+    Parameters
+    ----------
+    network : the network that the adversary sees.
+    knowledge : what she knows of a target in it. `"H1"` is the number of her neighbors, `"H2"` the numbers of
+        neighbors of all of them, and so on to `"H5"` [1]_; `"stable"` is refined until no class splits any more.
+        `"hubs-3"` are the distances to the 3 persons with the most neighbors, and all who tie with the last.
+        `"neighborhood"` is the graph of her neighbors [2]_, with the quasi-identifiers of these if they are published.
+
+    References
+    ----------
+    .. [1] Hay, Miklau, Jensen, Towsley, Weis, "Resisting structural re-identification in anonymized social networks",
+       VLDB 2008. https://doi.org/10.14778/1453856.1453873
+    .. [2] Zhou, Pei, "Preserving privacy in social networks against neighborhood attacks", ICDE 2008.
+       https://doi.org/10.1109/ICDE.2008.4497459
+
+    Examples
+    --------
+    >>> star = Network.from_edges([(0, 1), (0, 2), (0, 3)])
+    >>> candidates(star, knowledge="H1").tolist()
+    [1, 3, 3, 3]
+    """
+    labels = structure_classes(network, knowledge)
+    return np.bincount(labels)[labels]
+
+
+def structure_classes(network: Network, knowledge: str) -> Labels:
+    """Give classes of persons who look alike by this knowledge a number."""
+    found = check_knowledge(knowledge)
+    if found[4]:
+        return _same_neighborhoods(network)
+    if found[5]:
+        return _same_distances(network, int(found[6]))
+    return refined(network, int(found[2]) if found[1] else len(network))
+
+
+def check_knowledge(knowledge: str) -> re.Match[str]:
+    """Refuse what is no knowledge of a network."""
+    found = re.fullmatch(r"(H)([1-5])|(stable)|(neighborhood)|(hubs)-([1-9]\d?)", str(knowledge))
+    if found is None:
+        raise InvalidParameterError(f"knowledge must be one of {KNOWN}.")
+    return found
+
+
+def refined(network: Network, rounds: int, *, mask: int = ALL_BITS) -> Labels:
+    """Refine classes by the classes of neighbors, at most so many times; `mask` makes hashes collide in tests."""
+    labels, count = np.zeros(len(network), dtype=np.int64), 1
+    rows = np.empty(len(network.neighbors), dtype=np.int64)
+    for _ in range(rounds):
+        gather_rows(network.offsets, network.neighbors, labels, rows)
+        before, (labels, count) = count, _of_rows(network.offsets, rows, mask)
+        if count == before:
+            break
+    return labels
+
+
+def _of_rows(offsets: npt.NDArray[np.int64], rows: Labels, mask: int = ALL_BITS) -> tuple[Labels, int]:
+    hashes = hash_rows(offsets, rows, np.uint64(mask))
+    labels = np.empty(len(hashes), dtype=np.int64)
+    return labels, equal_rows(offsets, rows, hashes, np.argsort(hashes, kind="stable"), labels)
+
+
+def _same_distances(network: Network, hubs: int) -> Labels:
+    degrees = network.degrees
+    least = np.sort(degrees)[-min(hubs, len(degrees))]
+    found = np.empty((len(np.flatnonzero(degrees >= least)), len(network)), dtype=np.int64)
+    for row, hub in zip(found, np.flatnonzero(degrees >= least).tolist(), strict=True):
+        distances_from(network.offsets, network.neighbors, hub, row)
+    return np.unique(found, axis=1, return_inverse=True)[1].reshape(-1)
+
+
+def label_codes(network: Network) -> npt.NDArray[np.int64]:
+    """Give combinations of published quasi-identifiers a number; all have the same where there are none."""
+    columns = [] if network.persons is None else list(network.schema.quasi)
+    codes = [code_column(name, network.persons[name], network.schema).codes for name in columns]  # type: ignore[index]  # there are columns
+    if not codes:
+        return np.zeros(len(network), dtype=np.int64)
+    stacked = np.stack([each.astype(np.int64) for each in codes])
+    return np.unique(stacked, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _same_neighborhoods(network: Network) -> Labels:
+    """Group by the degrees inside neighborhoods, then compare those that agree in full with one of each kind."""
+    offsets, neighbors, shown = network.offsets, network.neighbors, label_codes(network)
+    rows = np.empty(len(neighbors), dtype=np.int64)
+    inner_degrees(offsets, neighbors, shown, int(shown.max()) + 1, rows)
+    labels, count = _of_rows(offsets, rows)
+    places = np.full(len(network), -1, dtype=np.int32)
+    order = np.argsort(labels, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
+        kinds: list[tuple[int, tuple[npt.NDArray[np.int64], ...], Labels]] = []
+        for person in members.tolist() if len(members) > 1 else ():
+            graph = inner_graph(offsets, neighbors, person, places)
+            mine = shown[neighbors[offsets[person] : offsets[person + 1]]]
+            like = next((each for each in kinds if same_graph(each[1], graph, each[2], mine, STEPS) == SAME), None)
+            if like is None:
+                kinds.append((labels[person] if not kinds else count, graph, mine))
+                count += bool(len(kinds) > 1)
+                like = kinds[-1]
+            labels[person] = like[0]
+    return labels

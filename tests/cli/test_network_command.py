@@ -1,0 +1,129 @@
+"""`sfumato network` publishes what Python publishes, judges files alone, and refuses in one sentence."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+import pytest
+
+import sfumato as sf
+
+S = sf.networks
+
+
+@pytest.fixture
+def friends(tmp_path):
+    path = tmp_path / "friends.txt"
+    nx.write_edgelist(nx.karate_club_graph(), path, data=False)
+    return path
+
+
+def test_python_and_the_command_line_write_the_same_files(tmp_path, friends, run):
+    done = run(
+        "network",
+        "anonymize",
+        friends,
+        "--model",
+        "k-degree:k=3",
+        "--algorithm",
+        "degree-sequence:edges=add",
+        "--out",
+        tmp_path / "one",
+    )
+    assert done.exit_code == 0, done.output
+    assert "edges-added" in done.output
+    recipe = tmp_path / "one" / "internal" / "recipe.toml"
+    again = run("network", "anonymize", friends, "--recipe", recipe, "--out", tmp_path / "two", "--json")
+    assert json.loads(again.output)["audit"]["holds"] is True
+    S.carry_out(S.read_recipe(recipe), S.read(friends)).write(tmp_path / "three")
+    for path in (tmp_path / "one").rglob("*.*"):
+        for other in ("two", "three"):
+            assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_an_audit_reads_the_files_alone(tmp_path, friends, run):
+    done = run(
+        "network",
+        "anonymize",
+        friends,
+        "--model",
+        "k-automorphism:k=2",
+        "--algorithm",
+        "k-match:turns=5",
+        "--out",
+        tmp_path / "out",
+    )
+    assert done.exit_code == 0, done.output
+    public, internal = tmp_path / "out" / "public", tmp_path / "out" / "internal"
+    undecided = run("network", "audit", public, "--recipe", internal / "recipe.toml")
+    assert (undecided.exit_code, "DOES NOT HOLD" in undecided.output) == (1, True)
+    proven = run(
+        "network",
+        "audit",
+        public,
+        "--recipe",
+        internal / "recipe.toml",
+        "--alignment",
+        internal / "alignment.csv",
+        "--json",
+    )
+    assert (proven.exit_code, json.loads(proven.output)["holds"]) == (0, True)
+    implied = run("network", "audit", public, "--model", "k-candidates:k=2,knowledge=stable")
+    assert implied.exit_code == 0
+    original = run("network", "audit", friends, "--model", "k-candidates:k=2,knowledge=H2")
+    assert original.exit_code == 1
+
+
+def test_persons_have_roles(tmp_path, friends, run):
+    people = tmp_path / "people.csv"
+    rows = [f"{key},{30 + key % 7},{'flu' if key % 3 else 'cold'}" for key in range(34)]
+    people.write_text("\n".join(["key,age,disease", *rows]) + "\n")
+    done = run(
+        "network",
+        "anonymize",
+        friends,
+        "--persons",
+        people,
+        "--quasi",
+        "age",
+        "--sensitive",
+        "disease",
+        "--model",
+        "p-sensitive-k-anonymity:p=2,k=4,sensitive=disease",
+        "--algorithm",
+        "sangreea",
+        "--out",
+        tmp_path / "out",
+    )
+    assert done.exit_code == 0, done.output
+    recipe = tmp_path / "out" / "internal" / "recipe.toml"
+    assert run("network", "audit", tmp_path / "out" / "public", "--recipe", recipe).exit_code == 0
+    again = run("network", "anonymize", friends, "--persons", people, "--recipe", recipe, "--out", tmp_path / "two")
+    assert again.exit_code == 0, again.output
+    one, two = (tmp_path / name / "public" / "persons.csv" for name in ("out", "two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_what_is_left_out_is_told(tmp_path, run):
+    path = tmp_path / "loops.txt"
+    path.write_text("1 1\n1 2\n2 1\n2 3\n3 4\n4 1\n")
+    refused = run("network", "audit", path, "--model", "k-degree:k=2")
+    assert (refused.exit_code, "1 self-loops" in refused.output) == (2, True)
+    told = run("network", "audit", path, "--model", "k-degree:k=2", "--simplify")
+    assert (told.exit_code, "1 double edges were left out" in told.output) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ([], "--algorithm"),
+        (["--algorithm", "sangrea"], "did you mean 'sangreea'"),
+        (["--algorithm", "sangreea"], "--model"),
+        (["--algorithm", "sangreea", "--model", "k-degree:k=2"], "cannot keep k-degree"),
+    ],
+)
+def test_bad_requests_are_refused(tmp_path, friends, run, options, why):
+    done = run("network", "anonymize", friends, *options, "--out", tmp_path / "out")
+    assert (done.exit_code, why in done.output) == (2, True)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,87 @@
+"""Slow, obvious definitions of what networks promise, and small networks to try them on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from itertools import combinations
+from math import gcd
+
+import networkx as nx
+from hypothesis import strategies as st
+
+from sfumato.networks import Network
+
+
+def graphs(most: int = 7) -> st.SearchStrategy[nx.Graph]:
+    """Draw graphs of 2 to some persons."""
+
+    def made(drawn: tuple[int, int]) -> nx.Graph:
+        persons, bits = drawn
+        graph = nx.empty_graph(persons)
+        pairs = list(combinations(range(persons), 2))
+        graph.add_edges_from(pair for place, pair in enumerate(pairs) if bits >> place & 1)
+        return graph
+
+    return st.tuples(st.integers(2, most), st.integers(0, 2 ** (most * (most - 1) // 2) - 1)).map(made)
+
+
+def network_of(graph: nx.Graph) -> Network:
+    return Network.from_networkx(graph)
+
+
+def signature(graph: nx.Graph, person: int, rounds: int) -> object:
+    """H0 says nothing; H(i+1) is the multiset of Hi over the neighbors."""
+    if rounds == 0:
+        return ()
+    return tuple(sorted((signature(graph, other, rounds - 1) for other in graph[person]), key=repr))
+
+
+def counted(signatures: list[object]) -> list[int]:
+    """Count for everybody who looks alike."""
+    counts = Counter(signatures)
+    return [counts[each] for each in signatures]
+
+
+def same_neighborhoods(graph: nx.Graph) -> list[int]:
+    around = [graph.subgraph(graph[person]) for person in graph]
+    return [sum(nx.is_isomorphic(mine, other) for other in around) for mine in around]
+
+
+def copies(graph: nx.Graph) -> int:
+    """Return the greatest number of copies that a graph consists of."""
+    kinds: list[list[nx.Graph]] = []
+    for part in nx.connected_components(graph):
+        mine = graph.subgraph(part)
+        for kind in kinds:
+            if nx.is_isomorphic(kind[0], mine):
+                kind.append(mine)
+                break
+        else:
+            kinds.append([mine])
+    return reduce(gcd, (len(kind) for kind in kinds))
+
+
+def least_raises(degrees: list[int], k: int) -> int:
+    """Try all ways to cut descending degrees into groups of at least k, each raised to its first."""
+    if not degrees:
+        return 0
+    best = 10**9
+    for size in range(k, len(degrees) + 1):
+        rest = degrees[size:]
+        if not rest or len(rest) >= k:
+            best = min(best, size * degrees[0] - sum(degrees[:size]) + least_raises(rest, k))
+    return best
+
+
+def least_changes(degrees: list[int], k: int) -> int:
+    """Try the same with medians."""
+    if not degrees:
+        return 0
+    best = 10**9
+    for size in range(k, len(degrees) + 1):
+        rest = degrees[size:]
+        if not rest or len(rest) >= k:
+            middle = degrees[size // 2]
+            best = min(best, sum(abs(each - middle) for each in degrees[:size]) + least_changes(rest, k))
+    return best

@@ -1,0 +1,172 @@
+"""Promises about networks against their definitions, and what breaks them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from drawn_examples import examples
+from network_oracle import copies, counted, graphs, network_of, same_neighborhoods, signature
+from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.networks.refinement import refined, structure_classes
+
+S = sf.networks
+KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miserables_graph())
+
+
+def classes(network: S.Network, knowledge: str) -> tuple[int, int]:
+    found = np.bincount(structure_classes(network, knowledge))
+    return len(found), int((found == 1).sum())
+
+
+@examples(40)
+@given(graphs(), st.integers(1, 4))
+def test_candidates_are_those_with_the_same_multisets(graph, rounds):
+    found = S.candidates(network_of(graph), knowledge=f"H{rounds}")
+    assert found.tolist() == counted([signature(graph, person, rounds) for person in graph])
+
+
+@examples(40)
+@given(graphs(), st.integers(0, 3))
+def test_a_hash_never_decides(graph, bits):
+    network = network_of(graph)
+    exact, collided = refined(network, 9), refined(network, 9, mask=(1 << bits) - 1)
+    assert Counter(zip(exact, collided, strict=True)).keys() == set(zip(exact, collided, strict=True))
+    assert len(set(exact)) == len(set(collided)) == len(set(zip(exact, collided, strict=True)))
+
+
+@examples(40)
+@given(graphs())
+def test_neighborhoods_are_compared_as_graphs(graph):
+    assert S.candidates(network_of(graph), knowledge="neighborhood").tolist() == same_neighborhoods(graph)
+
+
+def test_equal_degrees_do_not_make_neighborhoods_equal():
+    ring, triangles = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
+    both = nx.disjoint_union(ring, triangles)
+    both.add_edges_from((12, each) for each in range(6))
+    both.add_edges_from((13, each) for each in range(6, 12))
+    found = S.candidates(network_of(both), knowledge="neighborhood")
+    assert found[[12, 13]].tolist() == [1, 1]
+
+
+def test_labels_of_neighbors_tell_neighborhoods_apart():
+    pairs = network_of(nx.Graph([(0, 1), (2, 3)]))
+    labeled = replace(pairs, persons=pa.table({"sex": ["f", "m", "f", "f"]}), schema=sf.Schema(quasi=["sex"]))
+    assert S.candidates(pairs, knowledge="neighborhood").tolist() == [4] * 4
+    assert S.candidates(labeled, knowledge="neighborhood").tolist() == [1, 3, 3, 3]
+
+
+@examples(20)
+@given(graphs(), st.integers(1, 3))
+def test_hubs_tell_by_distances_and_ties_count(graph, hubs):
+    least = sorted(dict(graph.degree).values(), reverse=True)[min(hubs, len(graph)) - 1]
+    chosen = [person for person in graph if graph.degree(person) >= least]
+    far = [nx.single_source_shortest_path_length(graph, hub) for hub in chosen]
+    expected = counted([tuple(each.get(person, -1) for each in far) for person in graph])
+    assert S.candidates(network_of(graph), knowledge=f"hubs-{hubs}").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [(KARATE, [(11, 6), (27, 23), (27, 23), (20, 16)]), (MISERABLES, [(18, 6), (52, 42), (52, 42), (36, 27)])],
+)
+def test_classes_of_known_networks(network, expected):
+    assert [classes(network, knowledge) for knowledge in ("H1", "H2", "H3", "neighborhood")] == expected
+
+
+@examples(30)
+@given(graphs(), st.integers(1, 4))
+def test_levels_are_the_smallest_classes(graph, k):
+    network, degrees = network_of(graph), Counter(dict(graph.degree).values())
+    found = S.KDegree(k=k).judge(network)
+    assert found.level == min(degrees.values())
+    assert found.broken == sum(count for count in degrees.values() if count < k)
+    assert found.holds == (found.level >= k)
+    candidates = S.candidates(network, knowledge="H2")
+    assert S.KCandidates(k=k, knowledge="H2").judge(network).level == candidates.min()
+    assert S.KNeighborhood(k=k).judge(network).level == min(same_neighborhoods(graph))
+
+
+@examples(40)
+@given(graphs(4), st.integers(1, 3), st.booleans())
+def test_copies_are_found_and_a_single_edge_breaks_them(graph, k, spoiled):
+    several = nx.disjoint_union_all([graph] * k)
+    if spoiled and several.edges:
+        several.remove_edge(*next(iter(several.edges)))
+    assert S.KIsomorphism(k=1).judge(network_of(several)).level == copies(several)
+
+
+def test_an_alignment_is_checked_edge_by_edge():
+    path = network_of(nx.path_graph(4))
+    good = replace(path, alignment=np.array([[0, 3], [1, 2]]))
+    assert S.KAutomorphism(k=2).judge(good).holds
+    assert not S.KAutomorphism(k=3).judge(good).holds
+    for wrong in ([[0, 1], [2, 3]], [[0, 3], [1, 1]], [[0, 3]]):
+        assert not S.KAutomorphism(k=2).judge(replace(path, alignment=np.array(wrong))).holds
+    undecided = S.KAutomorphism(k=2).judge(path)
+    assert (undecided.level, undecided.holds) == (1, False)
+    assert not S.KAutomorphism(k=2).judge(network_of(nx.star_graph(3))).holds
+
+
+def two_triangles() -> S.Network:
+    return S.Network.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
+
+
+def test_a_clique_gives_its_relations_away():
+    halves = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    assert [each.tolist() for each in halves.beliefs()] == [[1.0, 1.0], [1 / 9]]
+    found = S.EdgeConfidence(limit=0.5).judge(halves)
+    assert (found.level, found.broken, found.holds) == (1.0, 2, False)
+    pairs = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 1, 1, 2, 2]))
+    assert S.EdgeConfidence(limit=1.0).judge(pairs).holds
+    assert S.EdgeConfidence(limit=0.9).judge(two_triangles()).level == 1.0
+    twice = network_of(nx.Graph([(0, 1), (2, 3)]))
+    assert S.EdgeConfidence(limit=0.5).judge(twice).level == 0.5
+
+
+def test_models_of_tables_judge_the_persons_of_super_nodes():
+    persons = pa.table({"disease": ["flu", "flu", "cold", "flu", "flu", "flu"]})
+    halves = replace(
+        S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1])),
+        persons=persons,
+        schema=sf.Schema(sensitive=["disease"]),
+    )
+    model = sf.PSensitiveKAnonymity(p=2, k=3, sensitive="disease")
+    found = S.audit(halves, models=[sf.KAnonymity(k=3), model])
+    assert [verdict.holds for verdict in found.verdicts] == [True, False]
+    assert found.verdicts[1].broken == 1
+    assert found.level("k-anonymity") == 3
+    with pytest.raises(SchemaError, match="Nothing is published of 'illness'"):
+        S.audit(halves, models=[sf.DistinctLDiversity(l=2, sensitive="illness")])
+
+
+def test_promises_refuse_what_they_cannot_judge():
+    halves = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    with pytest.raises(UnsupportedModelError, match="promise about a graph"):
+        S.audit(halves, models=[S.KDegree(k=2)])
+    with pytest.raises(UnsupportedModelError, match="a graph has none"):
+        S.audit(two_triangles(), models=[sf.KAnonymity(k=2)])
+    for wrong in ([], S.KDegree(k=2), ["k-degree"]):
+        with pytest.raises(InvalidParameterError):
+            S.audit(two_triangles(), models=wrong)
+    for make in (lambda: S.KDegree(k=0), lambda: S.KCandidates(k=2, knowledge="H9"), lambda: S.EdgeConfidence(limit=0)):
+        with pytest.raises(InvalidParameterError):
+            make()
+
+
+@pytest.mark.shared_data
+def test_classes_of_the_real_network(shared_data):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    expected = [(227, 30), (3853, 3764), (3865, 3785), (3865, 3785), (3385, 3281)]
+    asked = ("H1", "H2", "H3", "stable", "neighborhood")
+    assert [classes(network, knowledge) for knowledge in asked] == expected
+    assert int((S.candidates(network) < 5).sum()) == 207

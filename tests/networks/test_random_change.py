@@ -1,0 +1,76 @@
+"""Random change of edges: the belief that is left, and what does not count as noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from network_oracle import network_of
+from sfumato.exceptions import SchemaError
+from sfumato.networks.clustered import pairs_numbered
+from sfumato.networks.files import read_published
+
+S = sf.networks
+NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
+
+
+def published(limit, network=NETWORK, secret=None, **options):
+    models = [S.EdgeConfidence(limit=limit)]
+    return S.anonymize(network, models=models, algorithm=S.RandomChange(**options), secret=secret)
+
+
+def test_ten_percent_of_noise_leave_ninety_percent_of_certainty(tmp_path):
+    release = published(0.9)
+    assert release.audit.level("edge-confidence") == pytest.approx(0.9)
+    release.write(tmp_path / "out")
+    read = read_published(tmp_path / "out" / "public")
+    assert S.audit(read, models=[S.EdgeConfidence(limit=0.9)]).holds
+    assert not S.audit(replace(read, noise=None), models=[S.EdgeConfidence(limit=0.9)]).holds
+
+
+def test_the_share_of_original_edges_is_the_belief():
+    kept = shown = 0
+    for number in range(40):
+        measures = published(0.7, secret=f"{number:064x}").measures
+        kept += measures["edges-kept"]
+        shown += measures["edges-kept"] + measures["edges-added"]
+    assert kept / shown == pytest.approx(0.7, abs=0.02)  # 6 deviations of 20,000 edges
+    assert shown / 40 == pytest.approx(500, rel=0.03)
+
+
+@pytest.mark.parametrize("wrong", [(0.5, 0.9), (0.0, 0.1), (0.3, 1e-6), (1.0, 0.5)])
+def test_noise_that_does_not_fit_counts_as_none(wrong):
+    spoiled = replace(published(0.7).network, noise=S.EdgeNoise(removed=wrong[0], added=wrong[1]))
+    assert S.EdgeConfidence(limit=0.7).judge(spoiled).level == 1.0
+
+
+def test_every_pair_has_its_number():
+    low, high = pairs_numbered(np.arange(45))
+    assert sorted(zip(low.tolist(), high.tolist(), strict=True)) == [
+        (a, b) for a in range(10) for b in range(a + 1, 10)
+    ]
+
+
+def test_sensitive_edges_are_never_shown():
+    edges = {
+        "a": [0, 0, 1, 2, 3, 4],
+        "b": [1, 2, 2, 3, 4, 5],
+        "kind": ["likes", "loves", "likes", "loves", None, "likes"],
+    }
+    network = S.Network.from_edges(pd.DataFrame(edges), kind="kind")
+    release = published(1.0, network, sensitive="loves")
+    assert (release.network.size, release.measures["edges-removed"]) == (3, 3)  # a missing kind may be sensitive
+    with pytest.raises(SchemaError, match="have no kinds"):
+        published(0.9, sensitive="loves")
+    with pytest.raises(SchemaError, match="No edge is of the sensitive kind"):
+        published(0.9, network, sensitive="hates")
+
+
+def test_a_network_without_free_pairs_hides_nothing():
+    with pytest.raises(SchemaError, match="too few pairs"):
+        published(0.5, network_of(nx.complete_graph(6)))

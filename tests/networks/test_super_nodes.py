@@ -1,0 +1,210 @@
+"""Super-nodes: golden values, attributes, models of tables, and samples of the graphs that are possible."""
+
+from __future__ import annotations
+
+from math import comb, log
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from drawn_examples import examples
+from network_oracle import graphs, network_of
+from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.networks.attributes import attribute_arrays, with_attributes
+
+S = sf.networks
+SECRET = "5f" * 32
+KARATE = network_of(nx.karate_club_graph())
+
+
+@pytest.mark.parametrize(
+    ("k", "nodes", "loss", "share"),
+    [
+        (2, 17, 44.5, 0.158645),
+        (3, 11, 69.5, 0.247772),
+        (4, 8, 85.925, 0.306328),
+        (5, 6, 98.946667, 0.352751),
+        (10, 3, 119.521587, 0.426102),
+        (34, 1, 134.31016, None),
+    ],
+)
+def test_sangreea_on_the_karate_club(k, nodes, loss, share):
+    found = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
+    assert len(found.inner) == nodes
+    assert found.structural_loss() * 34 * 33 / 4 == pytest.approx(loss, abs=1e-5)
+    assert share is None or found.structural_loss() == pytest.approx(share, abs=1e-6)
+
+
+def test_sangreea_groups_of_five():
+    label = S.Sangreea(attributes=0).grown(KARATE, 5)
+    expected = [
+        {33, 32, 29, 14, 15},
+        {0, 1, 3, 7, 13},
+        {2, 12, 11, 17, 21, 5, 4, 6, 10},
+        {31, 18, 20, 22, 9},
+        {8, 30, 19, 26, 28},
+        {23, 24, 25, 27, 16},
+    ]
+    assert [set(np.flatnonzero(label == node).tolist()) for node in range(6)] == expected
+
+
+@pytest.mark.parametrize(("k", "start"), [(2, 40.8436), (5, 139.6649), (10, 181.9614)])
+def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
+    grown = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
+    assert grown.log_graphs() == pytest.approx(start, abs=1e-4)
+    models, search = [sf.KAnonymity(k=k)], S.LikelyPartition(turns=100)
+    found = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
+    assert found.measures["log-graphs"] < start - 1
+    assert found.network.log_graphs() == pytest.approx(found.measures["log-graphs"])
+    assert found.network.sizes.min() >= k
+    still = S.anonymize(KARATE, models=models, algorithm=S.LikelyPartition(turns=0), secret=SECRET)
+    assert still.measures["log-graphs"] == pytest.approx(start, abs=1e-4)
+
+
+@examples(30)
+@given(graphs(7), st.data())
+def test_counts_loss_and_possible_graphs_are_those_of_the_definitions(graph, data):
+    label = data.draw(st.lists(st.integers(0, 2), min_size=len(graph), max_size=len(graph)))
+    _, numbered = np.unique(label, return_inverse=True)
+    found = S.ClusteredNetwork.of(network_of(graph), numbered)
+    blocks: dict[tuple[int, int], list[int]] = {}
+    for one in graph:
+        for other in range(one):
+            key = tuple(sorted((int(numbered[one]), int(numbered[other]))))
+            pair = blocks.setdefault(key, [0, 0])
+            pair[0] += 1
+            pair[1] += graph.has_edge(one, other)
+    assert found.log_graphs() == pytest.approx(sum(log(comb(pairs, edges)) for pairs, edges in blocks.values()))
+    lost = sum(2 * edges * (1 - edges / pairs) for pairs, edges in blocks.values())
+    assert found.structural_loss() * len(graph) * (len(graph) - 1) / 4 == pytest.approx(lost)
+    drawn = S.ClusteredNetwork.of(found.sample(seed=1), numbered)
+    assert np.array_equal(drawn.inner, found.inner)
+    assert np.array_equal(drawn.between, found.between)
+
+
+def test_samples_are_all_as_likely():
+    square = S.ClusteredNetwork.of(S.Network.from_edges([(0, 1), (2, 3)]), np.array([0, 0, 0, 0]))
+    seen: dict[bytes, int] = {}
+    for seed in range(600):
+        key = square.sample(seed=seed).edges.tobytes()
+        seen[key] = seen.get(key, 0) + 1
+    assert len(seen) == comb(6, 2)
+    assert max(seen.values()) < 75  # 40 expected, and 75 is more than 5 deviations above
+
+
+def town(persons: int = 60) -> S.Network:
+    rng = np.random.default_rng(7)
+    graph = nx.connected_watts_strogatz_graph(persons, 4, 0.1, seed=3)
+    about = pa.table(
+        {
+            "age": rng.integers(20, 80, persons),
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], persons),
+            "disease": rng.choice(["flu", "cold", "ulcer"], persons, p=[0.7, 0.2, 0.1]),
+            "name": [f"person {number}" for number in range(persons)],
+        }
+    )
+    pairs = np.array(graph.edges)
+    table = pa.table({"a": pairs[:, 0], "b": pairs[:, 1]})
+    return S.Network.from_edges(
+        table,
+        persons=pa.table({"key": np.arange(persons)})
+        .append_column("age", about["age"])
+        .append_column("city", about["city"])
+        .append_column("disease", about["disease"])
+        .append_column("name", about["name"]),
+        schema=sf.Schema(quasi=["age", "city"], sensitive=["disease"]),
+    )
+
+
+def test_super_nodes_show_attributes_generalized_and_keep_models_of_tables():
+    models = [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
+    network = town()
+    release = S.anonymize(network, models=models, algorithm=S.Sangreea(), secret=SECRET)
+    found = release.network
+    assert release.audit.holds
+    assert found.persons.column_names == ["age", "city", "disease"]
+    original = dict(line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:])
+    for key, number in original.items():
+        age, shown = network.persons["age"][int(key)].as_py(), found.persons["age"][int(number)].as_py()
+        low, high = (float(each) for each in shown.strip("[]").split(", ")) if "[" in shown else (float(shown),) * 2
+        assert low <= age <= high
+        city = found.persons["city"][int(number)].as_py()
+        assert city in {"*", network.persons["city"][int(key)].as_py()}
+        assert found.persons["disease"][int(number)] == network.persons["disease"][int(key)]
+
+
+def test_the_weight_of_attributes_matters():
+    ranges = []
+    for weight in (0.0, 1.0):
+        network = town()
+        label = S.Sangreea(attributes=weight).grown(network, 5)
+        ages = network.persons["age"].to_numpy()
+        ranges.append(np.mean([np.ptp(ages[label == node]) for node in range(label.max() + 1)]))
+    assert ranges[1] < 0.5 * ranges[0]
+
+
+def test_missing_attributes_are_shown_as_suppressed_or_missing():
+    edges = [(0, 1), (2, 3)]
+    about = pa.table({"key": [0, 1, 2, 3], "age": [None, 30, None, None]})
+    network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi=["age"]))
+    found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET)
+    shown = found.network.persons["age"].to_pylist()
+    assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
+
+
+def test_taxonomies_are_climbed_to_the_lowest_common_node():
+    edges = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
+    tree = sf.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
+    schema = sf.Schema(quasi=["city"], hierarchies={"city": tree})
+    network = S.Network.from_edges(edges, persons=about, schema=schema)
+    numbers, widths, nodes, starts = attribute_arrays(network)
+    assert (numbers.shape, widths.shape, starts.tolist()) == ((0, 6), (0,), [0, 3])
+    assert len(set(nodes[1, :3].tolist())) == 1
+    assert set(nodes[2].tolist()) == {0}
+    label = np.array([0, 0, 0, 1, 1, 1])
+    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    arrays = numbers, widths, nodes, starts
+    take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
+    assert [attribute_loss(arrays, state, person) for person in (0, 1, 3)] == [0.0, 0.5, 1.0]
+    grown = S.Sangreea(attributes=1).grown(network, 2)
+    assert sorted(np.bincount(grown).tolist()) == [2, 2, 2]
+    assert len({grown[3], grown[5]}) == 1
+
+
+def test_impossible_requests_are_refused():
+    with pytest.raises(InfeasibleError, match="needs 7 persons"):
+        S.anonymize(network_of(nx.path_graph(6)), models=[sf.KAnonymity(k=7)], algorithm=S.Sangreea())
+    full = network_of(nx.complete_graph(6))
+    with pytest.raises(InfeasibleError, match="one super-node of all persons"):
+        S.anonymize(full, models=[S.EdgeConfidence(limit=0.5)], algorithm=S.Sangreea())
+    with pytest.raises(InvalidParameterError):
+        S.Sangreea(attributes=2)
+    with pytest.raises(ReadError, match="do not fit"):
+        S.ClusteredNetwork(
+            keys=pa.array([0, 1]), cluster=np.array([0, 0]), inner=np.array([2]), between=np.zeros((0, 3), dtype=int)
+        )
+
+
+def test_large_networks_look_at_near_persons_only(monkeypatch):
+    import sfumato.networks.algorithms.sangreea as module
+
+    monkeypatch.setattr(module, "ALL_PAIRS", 10)
+    label = S.Sangreea(attributes=0).grown(KARATE, 5)
+    assert np.bincount(label).min() >= 5
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("k", "nodes", "cliques", "loss"), [(5, 807, 199, None), (10, 403, 22, 0.022637)])
+def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    found = S.ClusteredNetwork.of(network, S.Sangreea(attributes=0).grown(network, k))
+    assert (len(found.inner), int((found.beliefs()[0] == 1).sum())) == (nodes, cliques)
+    assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)
