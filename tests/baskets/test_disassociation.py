@@ -12,7 +12,7 @@ import sfumato as sf
 from disassociation_oracle import chunks_by_the_book, clusters_by_the_book, most_baskets, reconstructions
 from drawn_examples import examples
 from sfumato.baskets.disassociated import DisassociatedBaskets
-from sfumato.baskets.disassociating import share_chunks, take_apart
+from sfumato.baskets.disassociating import Places, share_chunks, take_apart
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.kinds.search import KindRequest
 from sfumato.randomness import Stream
@@ -203,6 +203,21 @@ def test_terms_leave_for_a_chunk_that_two_clusters_share():
     assert sf.baskets.estimate.support(shared, ["x"]) == sf.baskets.estimate.SupportEstimate(
         lower=2, upper=2, expected=2.0
     )
+
+
+def test_a_cluster_that_needs_a_term_keeps_one():
+    """In both clusters only terms fill two of four baskets, so not all of them may leave."""
+    baskets = sf.baskets.Baskets([["a", "b"], ["a", "b"], ["x"], ["y"], ["c", "d"], ["c", "d"], ["x"], ["y"]])
+    chunk = np.where(np.array(baskets.items)[baskets.codes] < "x", 1, 0)
+    owner = (baskets.rows >= 4).astype(np.int64)
+    places = Places(
+        baskets=baskets, rows=np.arange(8), begins=np.array([0, 4, 8]), chunk=chunk, owner=owner, above=[-1, -1]
+    )
+    share_chunks(places, 2, 2)
+    published = DisassociatedBaskets.of_places(places, REPEATS)
+    assert [published.items[code] for code in published.terms.tolist()] == ["x", "x"]
+    assert sf.baskets.estimate.support(published, ["y"]).lower == 2
+    assert published.rare_sets(2, 2) == (2, 0)
 
 
 def test_numbers_of_parts_join_nothing_across_chunks():
