@@ -61,6 +61,9 @@ def test_parts_that_no_empty_basket_allows_together_break_the_promise():
     assert forced.rare_sets(2, 2) == (1, 1)
     assert most_baskets(reconstructions(3, [["a", "a"], ["bc", "bc"]], ""), 2)["a", "b"] == 1
     assert disassociated((3, [["a", "a"], ["b", "b"]], "c")).rare_sets(2, 2) == (2, 0)
+    repaired = found([["a"], ["a", "b", "c"], ["b", "c"]])
+    assert repaired.rare_sets(2, 2) == (2, 0)
+    assert len(repaired.terms) == 1
 
 
 @st.composite
@@ -266,6 +269,12 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
     drawn = {as_set(sf.baskets.estimate.sample(published, seed=at).to_lists()) for at in range(200)}
     assert drawn <= possible
     assert len(drawn) > 3
+
+
+def test_no_basket_of_a_sampled_table_is_empty_though_there_are_no_terms():
+    published = disassociated((3, [["a", "a"], ["b", "b"]], ""))
+    for seed in range(20):
+        assert as_set(sf.baskets.estimate.sample(published, seed=seed).to_lists()) == ("a", "ab", "b")
 
 
 def test_pairs_are_expected_as_if_chunks_were_independent():
