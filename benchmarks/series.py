@@ -115,10 +115,10 @@ class Memory:
 
     def learn(self, persons: Ints, codes: Ints, publication: Publication) -> None:
         """Remember what a publication shows of newcomers."""
-        bucket, fakes = publication.buckets["value"].astype(np.int64), publication.counterfeits
+        bucket = publication.buckets["value"].astype(np.int64)
         there = bucket != NOT_PUBLISHED
         all_buckets, all_codes = bucket[there], codes[there]
-        if fakes is not None:
+        for fakes in publication.counterfeits:
             all_buckets, all_codes = np.append(all_buckets, fakes.bucket), np.append(all_codes, fakes.code)
         marks = np.random.default_rng(0).integers(0, 2**62, self.values)
         sums = np.zeros(int(all_buckets.max()) + 1, dtype=np.int64)
@@ -209,8 +209,7 @@ def made_of(world: World, leave: float, come: float, m: int) -> tuple[float, flo
     fakes, waits, shown, sets = 0, 0, 0, set[tuple[int, ...]]()
     for at, (task, publication) in enumerate(tasks(world, leave, come, m)):
         sets = set(told(task).sets) if at else sets
-        made = publication.counterfeits
-        fakes += 0 if made is None or not at else len(made)
+        fakes += sum(len(each) for each in publication.counterfeits) if at else 0
         waits += publication.waiting
         shown += int((publication.group != NOT_PUBLISHED).sum()) if at else 0
     return fakes / shown, waits / shown, len(sets)

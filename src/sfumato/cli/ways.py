@@ -91,7 +91,7 @@ def unicity(
     json: Json = False,
 ) -> None:
     """Tell how many persons a few known points single out."""
-    from sfumato.places.unicity import unicity as find
+    from sfumato.places.singling_out import unicity as find
 
     ways, _ = reading.read(file, {})
     with progress("Looking"):
