@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer.testing
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
@@ -34,6 +35,8 @@ pa.set_cpu_count(worker_count())  # scripts/test gives other libraries one threa
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
 # A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.coding.readiness.
 os.environ.setdefault("SFUMATO_COMPILE", "always")
+# All runs of commands in a process share one tree of commands, as in a terminal: most are faster than building it.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -40,7 +40,7 @@ class Series:
     def release(self, table: pa.Table, monkeypatch, **options: object) -> sf.Release:
         """Publish the next version, and remember it."""
 
-        def knowing(_draft, order):
+        def knowing(_draft, order, _models):
             return lambda coded: self.known(coded, table if order is None else table.take(pa.array(order)))
 
         with monkeypatch.context() as patch:

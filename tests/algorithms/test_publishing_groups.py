@@ -8,11 +8,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, with_missing
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.set_labels import distinct_pairs, recode_sets
 from sfumato.coding.codes import code, code_column
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
@@ -183,3 +185,11 @@ def test_groups_are_exactly_the_classes_of_equal_published_rows(strict, missing,
             ]
             pairs = set(zip(publication.group.tolist(), shown, strict=True))
             assert len(pairs) == len(set(shown)) == len(set(publication.group.tolist()))
+
+
+@given(pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
+def test_sets_are_told_apart_by_two_sums_even_if_they_share_one(pairs):
+    less, more = np.array(pairs, dtype=np.uint64).T.copy()
+    first, pair = distinct_pairs(less, more)
+    assert len(first) == len(set(pairs))
+    assert [pairs[first[each]] for each in pair] == pairs

@@ -274,3 +274,50 @@ def test_a_single_release_is_no_series():
     found = attack_series(example.before[:1], example.schema)
     assert not found.results
     assert set(found.skipped) == set(SERIES_ATTACKS)
+
+
+FLAGGED = sf.Schema(identifier=["patient"], quasi=["age", "sex"], sensitive=["condition"], flags={"condition": "hide"})
+
+
+def flagging_quarters(persons: int, flips: float):
+    """Make up quarters in which some patients no longer flag their condition."""
+    rng, hide = np.random.default_rng(5), {}
+    for table in generate_series(persons, 4, seed=5):
+        names = table["patient"].to_pylist()
+        for name in names:
+            hide[name] = hide[name] and rng.random() > flips if name in hide else rng.random() < 0.6
+        kept = table.select(["patient", "age", "sex", "condition"])
+        yield kept.append_column("hide", pa.array([hide[name] for name in names]))
+
+
+def test_unflagging_exposes_others_in_independent_releases_and_nobody_in_those_of_a_ledger(tmp_path):
+    alone = [sf.FrequencyLDiversity(l=4, sensitive="condition")]
+    together = [*alone, sf.SeriesExposure(limit=0.34, sensitive="condition")]
+    ledger, independent, followed = sf.Ledger.create(tmp_path / "ledger"), [], []
+    for table in flagging_quarters(800, 0.2):
+        independent.append(sf.anonymize(table, FLAGGED, alone, sf.LocalAnatomy(), seed=1))
+        followed.append(sf.anonymize(table, FLAGGED, together, sf.LocalAnatomy(), ledger=ledger, seed=1))
+        followed[-1].write(tmp_path / f"r{len(followed)}", report=False)
+    broken = attack_series(independent, attacks=["un-flagging", "intersection"], seed=1)
+    assert broken.result("un-flagging").succeeds
+    assert broken.result("un-flagging").claims == broken.result("un-flagging").successes > 20
+    assert broken.result("intersection").succeeds
+    assert not sf.audit_series(independent, models=together).holds
+    safe = attack_series(followed, attacks=["un-flagging", "intersection", "difference"], seed=1)
+    assert [each.claims for each in safe] == [0, 0, 0]
+    assert safe.result("un-flagging").details["shown"] > 100
+    assert sf.audit_series(followed).holds
+    shown = [
+        each.draft.flag_changes(evidence=each.evidence, rows=each.correspondence, at=each.correspondence)
+        for each in followed
+    ]
+    assert sum(each["condition"]["shown_now"] for each in shown) > 30
+
+
+def test_nothing_is_claimed_where_nobody_hides_a_value():
+    table = next(iter(flagging_quarters(20, 0.0)))
+    table = table.set_column(4, "hide", pa.array([False] * 20))
+    shown = table.select(["age", "sex", "condition"]).append_column("_bucket_condition", pa.nulls(20, pa.int64()))
+    found = attack_series([(shown, table, np.arange(20))] * 2, FLAGGED, seed=1)
+    assert not found.results
+    assert found.skipped["intersection"] == "nobody hides a value."

@@ -62,6 +62,15 @@ def test_questions_are_answered_and_paid_for(run, store):
     assert json.loads(run("query", "budget", store, "--json").output)["answers"] == 4
 
 
+def test_the_budget_tells_the_delta_of_an_accountant_that_grants_one(run, store):
+    budget = store.with_suffix(".sqlite")
+    budget.unlink()
+    Accountant(budget, total=2, total_delta="1e-6").spend("ann", 1, "log", delta="1e-7")
+    told = re.sub(" +", " ", run("query", "budget", store).output).splitlines()
+    assert told[-1] == "delta of all 0.0000001 0.000001 0.0000009"
+    assert json.loads(run("query", "budget", store, "--json").output)["delta"]["left"] == "0.0000009"
+
+
 def test_a_grid_is_asked_for_in_a_sentence(run, store):
     found = json.loads(ask(run, store, "grid of age, cost", "--json", epsilon="200").output)
     assert found["columns"] == ["age", "cost"]

@@ -15,12 +15,17 @@ import sfumato.coding.containment
 import sfumato.coding.grouping
 import sfumato.coding.cutting.partition
 from sfumato.samples.demo import run_demo
-from sfumato.coding.kernels import containment, cutting, grouping
+from sfumato.coding.containment import Boxes, count_points, pairs_of
+from sfumato.coding.kernels import containment, cutting, grouping, swapping, tree_clustering
+from sfumato.coding.swapping import draw_partners
 from sfumato.coding.warmup import warm_up
+from sfumato.randomness import Stream, repeatable_secret
 
 def ready():
-    loops = {**vars(containment), **vars(cutting), **vars(grouping)}
-    return {name: len(loop.signatures) for name, loop in loops.items() if hasattr(loop, "signatures")}
+    loops = {}
+    for module in (containment, cutting, grouping, swapping, tree_clustering):
+        loops |= {(module.__name__, name): loop for name, loop in vars(module).items() if hasattr(loop, "signatures")}
+    return {".".join(name): len(loop.signatures) for name, loop in loops.items()}
 
 def table(leaves, rows=70_000):
     low, high = np.arange(rows) % 9, np.arange(rows) % leaves
@@ -37,6 +42,14 @@ for leaves in (20, 1_000, 66_000):
             sf.anonymize(table(leaves), schema, [sf.KAnonymity(k=900), *models], sf.Mondrian(strict=strict))
 demo = run_demo(2_000, 1)
 sf.exposure(demo.frame, demo.recipe.schema, original=demo.original)
+points, row = np.zeros((1, 3), dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
+boxes = Boxes(low=row, high=row, member_rows=np.full((2, 1), -1), members=np.zeros(0, dtype=np.bool_))
+assert count_points(points, np.ones(3, dtype=np.int64), boxes).tolist() == [3, 3]
+assert len(pairs_of(points, boxes)[0]) == 6
+equal = pa.table({"q": np.zeros(10_000)})
+sf.anonymize(equal, sf.Schema(quasi=["q"]), [sf.KAnonymity(k=900)], sf.Mdav())
+sf.anonymize(equal, sf.Schema(quasi=["q"]), [sf.KAnonymity(k=900)], sf.VMdav())
+draw_partners(9, 2, Stream(repeatable_secret(1)))
 print(json.dumps([before, ready()]))
 """
 

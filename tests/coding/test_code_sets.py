@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.coding import code_sets
 from sfumato.coding.grouping import LARGEST_KEY
 
@@ -42,10 +43,25 @@ def test_every_group_has_the_codes_that_occur_in_it(rows):
     assert masks.tolist() == [sum(1 << code for code in codes) for codes in by_group(rows)]
 
 
+@pytest.mark.parametrize("cells_per_pair", [0, 10_000])
 @pytest.mark.usefixtures("path")
-@given(rows=ROWS, asked=ROWS)
-def test_codes_are_found_in_the_sets_that_they_are_in(rows, asked):
-    sets = by_group(rows)
-    offsets, members = np.cumsum([0, *map(len, sets)]), np.array([code for codes in sets for code in codes])
-    found = code_sets.find_codes(offsets, members, *columns(asked))
-    assert found.tolist() == [code in sets[group] for group, code in asked]
+@examples(20)
+@given(
+    rows=ROWS,
+    asked=ROWS,
+    spans=st.lists(st.tuples(st.integers(0, WIDTH), st.integers(0, WIDTH)), min_size=4, max_size=4),
+)
+def test_labels_cover_the_codes_of_their_spans_and_sets(cells_per_pair, rows, asked, spans):
+    sets = by_group(rows)[:2]  # of the labels 1 and 4; all others are spans, which may be empty
+    offsets, members = np.cumsum([0, *map(len, sets)]), np.array([code for codes in sets for code in codes], np.int64)
+    low, high = np.array([(0, 0), *spans[:2], (0, 0), *spans[2:]]).T.copy()
+    place, missing = np.array([-1, 0, -1, -1, 1, -1]), np.array([True, False] * 3)
+    covered = [set(range(*bounds)) for bounds in zip(low.tolist(), (high + 1).tolist(), strict=True)]
+    covered[1], covered[4] = map(set, sets)
+    some = code_sets.CodeSets(low, high, missing, place, offsets, members, WIDTH - 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(code_sets, "CELLS_PER_PAIR", cells_per_pair)
+        found = some.cover(*columns(asked))
+    assert found.tolist() == [
+        bool(missing[label]) if code == WIDTH - 1 else code in covered[label] for label, code in asked
+    ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from series_of_versions import SCHEMA, D, Series, stated_by, version
+from sfumato.judging.evidence import Evidence
 
 FORMS = ("buckets", "boxes")
 COLUMN = f"_bucket_{D}"
@@ -113,3 +115,30 @@ def test_a_series_is_not_acquitted_by_a_false_correspondence(monkeypatch):
         sf.audit_series([(release.frame, release.original, false)], SCHEMA)
     with pytest.raises(sf.SchemaError, match="must name another original row"):
         sf.audit_series([(release.frame, release.original, np.where(rows == 0, -2, rows))], SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("ages", "buckets", "persons"),
+    [
+        (["*", "*", "20"], [None, None, None], [1, 2]),  # the first two look alike
+        ([30, 40, 20], [0, None, None], None),  # nobody can tell
+        ([30, "*", 20], [None, None, None], [0, 2]),
+        ([30, "*", "*"], [0, None, 0], [0, 2]),  # a row of nobody is in no other bucket
+    ],
+)
+def test_of_rows_with_nothing_but_stars_those_are_nobodys_that_are_in_no_other_bucket(ages, buckets, persons):
+    schema = sf.Schema(quasi=["age"], sensitive=[D], flags={D: "hide", "age": "hide_age"})
+    shown = pa.table(
+        {
+            "age": pa.array([str(age) for age in ages]),
+            "_bucket_age": pa.array(buckets, pa.int64()),
+            D: ["x", "y", "z"],
+            COLUMN: [0, 0, 0],
+        }
+    )
+    evidence = Evidence(shown, schema, stated={COLUMN: {"0": 1}})
+    if persons is None:
+        with pytest.raises(sf.SchemaError, match="Nobody can tell which rows"):
+            assert evidence.persons
+    else:
+        assert evidence.persons.tolist() == persons

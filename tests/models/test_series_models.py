@@ -147,3 +147,46 @@ def test_a_limit_has_to_be_given():
 
 def test_promises_of_series_are_a_kind_of_their_own():
     assert all(issubclass(each, SeriesModel) for each in (sf.MInvariance, sf.SeriesExposure, sf.MDistinct))
+
+
+def opened(*releases: str) -> History:
+    """Read a series in which groups of one member and one value are cells that nobody flagged."""
+    history = written(*releases)
+    return replace(history, releases=tuple(replace(each, shown=each.histogram.sizes == 1) for each in history.releases))
+
+
+@pytest.mark.parametrize(
+    ("series", "m", "answer", "level"),
+    [
+        (["ab:xy c:z"], 2, "holds", 2),  # c never hid anything
+        (["abcd:wxyz", "bcd:wxyz a:w"], 3, "holds", 3),  # who was with a has one of three values left
+        (["abcd:wxyz", "bcd:wxyz a:w"], 4, "broken", 3),
+        (["abc:xyz", "bc:xyz a:x"], 3, "broken", 2),
+        (["abc:xyz", "bcd:xyz a:x"], 2, "broken", 1),  # d has x
+        (["abc:xyz", "a:x b:y c:z"], 3, "holds", 3),  # nobody is left whom it would expose
+        (["ab:xx c:z"], 2, "broken", 1),
+    ],
+)
+def test_cells_that_nobody_flagged_are_no_groups_and_those_who_were_with_them_are_judged_by_exposure(
+    series, m, answer, level
+):
+    history = opened(*series)
+    found = sf.MInvariance(m=m, sensitive="s").kept_over(history)
+    assert (found.answer, found.level) == (answer, level)
+    exposed = sf.SeriesExposure(limit=1 / m, sensitive="s").kept_over(history)
+    assert exposed.answer == answer
+    tops = [max(each.values()) for each, free in zip(chances(history), history.open, strict=True) if each and not free]
+    assert exposed.level == pytest.approx(float(max(tops, default=0)))
+
+
+def test_a_transient_cell_that_is_shown_says_nothing_about_other_releases():
+    history = replace(opened("ab:xy", "a:x b:y"), transient=True)
+    assert HALF.kept_over(history).answer == TWO.kept_over(history).answer == "holds"
+    classes = sf.MDistinct(m=2, sensitive="s", stays={})
+    assert classes.kept_over(texts(history, "x", "y")).answer == "not shown"
+
+
+@pytest.mark.parametrize("limit", [1.0, 0.5, 0.34, 1 / 3, 1 / 7, 0.3])
+def test_a_group_within_a_limit_has_as_many_records_as_the_model_says(limit):
+    model = sf.SeriesExposure(limit=limit, sensitive="s")
+    assert 1 / model.smallest_group <= limit < 1 / max(model.smallest_group - 1, 0.5)

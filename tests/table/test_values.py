@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.table.values import text, texts
+from sfumato.table.values import as_dictionary, count_distinct, text, texts
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -97,3 +97,20 @@ def test_a_column_of_nothing_has_missing_texts():
     assert texts(pa.nulls(2)).to_pylist() == [None, None]
     assert texts(pa.chunked_array([], pa.int64())).to_pylist() == []
     assert texts(pa.array([float("nan")])).to_pylist() == [None]
+
+
+@pytest.mark.parametrize("cells", [st.sampled_from(["a", "b", ""]), st.sampled_from([0.5, 0.0, 1e300])])
+@examples(20)
+@given(data=st.data())
+def test_columns_are_coded_and_counted_alike_however_they_are_cut(cells, data):
+    chunks = data.draw(st.lists(st.lists(st.none() | cells, max_size=4), max_size=3))
+    kind = pa.string() if any(isinstance(cell, str) for chunk in chunks for cell in chunk) else pa.float64()
+    column = pa.chunked_array([pa.array(chunk, kind) for chunk in chunks], kind)
+    known = pa.chunked_array(
+        [pa.array(chunk, kind).dictionary_encode() for chunk in chunks], pa.dictionary(pa.int32(), kind)
+    )
+    whole = pa.array([cell for chunk in chunks for cell in chunk], kind).dictionary_encode()
+    for found in (as_dictionary(column), as_dictionary(known)):
+        assert found.dictionary.equals(whole.dictionary)
+        assert found.indices.equals(whole.indices)
+    assert count_distinct(column) == len({cell for chunk in chunks for cell in chunk if cell is not None})

@@ -133,6 +133,8 @@ class Algorithm(ABC):
       one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
+    - `follows_series`: whether it keeps to what earlier releases of a series told, so that releases are safe together,
+      and fills up buckets by rows of nobody where it must;
     - `serves_blocks`: whether a large table may be searched block by block;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
     - `names_quasi`: quasi-identifiers that parameters name, such as those with weights.
@@ -147,6 +149,7 @@ class Algorithm(ABC):
     hides_identities: ClassVar[bool] = True
     recodes: ClassVar[Literal["searched", "given", "nothing"]] = "searched"
     suppresses: ClassVar[bool] = True
+    follows_series: ClassVar[bool] = False
     serves_blocks: ClassVar[bool] = True
 
     @abstractmethod

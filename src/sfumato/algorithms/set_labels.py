@@ -29,6 +29,7 @@ from sfumato.core.publication import (
 )
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 SMALL_SET = 62  # values whose presence fits a 64-bit key
 
 
@@ -135,10 +136,24 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, npt.ND
         grouped = group_keys(masks, 1 << width)
         return first_rows(grouped), grouped.labels
     marks = np.random.default_rng(0).integers(0, 2**63, size=(2, width), dtype=np.uint64)
-    sums = [np.add.reduceat(mark[codes], offsets[:-1]) for mark in marks]
-    order = np.lexsort(sums)  # 128 bits; if two sets ever shared both sums, the audit would fail
-    differs = np.ones(len(order), dtype=np.bool_)
-    differs[1:] = np.logical_or(*(each[order][1:] != each[order][:-1] for each in sums))
-    by_group = np.empty(len(order), dtype=np.int32)
-    by_group[order] = np.cumsum(differs) - 1
-    return order[differs], by_group
+    less, more = (np.add.reduceat(mark[codes], offsets[:-1]) for mark in marks)
+    return distinct_pairs(less, more)  # 128 bits; if two sets ever shared both sums, the audit would fail
+
+
+def distinct_pairs(less: Words, more: Words) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """Find one place of every distinct pair of numbers, and for every place the index of its pair."""
+    order = np.argsort(more)  # many times faster than by both
+    differs = _changes(more[order])
+    if (_changes(less[order]) & ~differs).any():
+        order = np.lexsort([less, more])
+        differs = _changes(more[order]) | _changes(less[order])
+    pair = np.empty(len(order), dtype=np.int32)
+    pair[order] = np.cumsum(differs) - 1
+    return order[differs], pair
+
+
+def _changes(ordered: Words) -> npt.NDArray[np.bool_]:
+    """Say which numbers differ from those before them."""
+    differs = np.ones(len(ordered), dtype=np.bool_)
+    differs[1:] = ordered[1:] != ordered[:-1]
+    return differs

@@ -15,6 +15,7 @@ from sfumato.cli import (
     anonymize,
     attack,
     audit,
+    baskets,
     buckets,
     collect,
     compare,
@@ -31,6 +32,7 @@ from sfumato.cli import (
     models,
     network,
     party,
+    places,
     query,
     recode,
     relate,
@@ -44,6 +46,7 @@ from sfumato.cli import (
     trying,
     utility,
     warmup,
+    ways,
     workbench,
 )
 from sfumato.cli.options import examples
@@ -102,8 +105,11 @@ app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
 app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.add_typer(baskets.app, name="baskets", epilog=baskets.EXAMPLES)
 app.add_typer(network.app, name="network", epilog=network.EXAMPLES)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
+app.add_typer(ways.app, name="ways", epilog=ways.EXAMPLES)
+app.add_typer(places.app, name="places", epilog=places.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("utility", epilog=utility.EXAMPLES)(utility.utility)

@@ -180,6 +180,7 @@ def audit(
     promise holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise
+    from sfumato.table.parts_list import refuse_other_parts
 
     if series.series:
         _refuse_beside_series(comparing, taken, exposure=exposure)
@@ -187,6 +188,7 @@ def audit(
         return
     file = series.only_file(files or [])
     promise, resources = ask_promise(asked), engines.resources()
+    refuse_other_parts(file)
     if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
         _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)
     else:

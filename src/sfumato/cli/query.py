@@ -257,7 +257,8 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
         print_json({**asdict(balance), "analysts": {name: asdict(each) for name, each in balance.analysts.items()}})
         return
     rows = [["", "spent", "of", "left"], _row("all", balance.total)]
-    typer.echo(aligned(rows + [_row(name, each) for name, each in balance.analysts.items()]))
+    rows += [_row(name, each) for name, each in balance.analysts.items()]
+    typer.echo(aligned(rows if balance.delta.budget == "0" else [*rows, _row("delta of all", balance.delta)]))
 
 
 def _settled(file: str, reading: Reading) -> dict[str, str | int]:

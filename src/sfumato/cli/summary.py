@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.printing import aligned, printable, verdict, warning
 
@@ -42,13 +42,15 @@ def unpromised_lines(audit: Audit) -> Iterator[str]:
         yield f"{warning('No promise:')} {printable(each.sentence)}"
 
 
-def series_facts(release: Release | LargeRelease | LargeRecodedRows) -> dict[str, dict[str, int]]:
+def series_facts(release: Release | LargeRelease | LargeRecodedRows) -> dict[str, dict[str, Any]]:
     """Return what a ledger knows of the persons of a release of a series; nothing of any other."""
     from sfumato.release.release import Release
 
     if not isinstance(release, Release) or release.draft is None:
         return {}
-    return {"series": release.draft.figures(release.correspondence)}
+    rows = release.correspondence
+    changes = release.draft.flag_changes(evidence=release.evidence, rows=rows, at=rows)
+    return {"series": {**release.draft.figures(rows), **({"flags": changes} if changes else {})}}
 
 
 def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator[str]:
@@ -58,6 +60,11 @@ def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator
             f"Release {told['number']:,} of its series: persons published before: {told['published_before']:,}, "
             f"new: {told['published_first']:,}, waiting: {told['waiting']:,}"
         )
+        for name, changes in told.get("flags", {}).items() if told["number"] > 1 else ():
+            yield (
+                f"Flags of {printable(name)}: no longer flagged and shown: {changes['shown_now']:,}, hidden all the "
+                f"same: {changes['kept_hidden']:,}; flagged though shown before: {changes['flagged_late']:,}"
+            )
         yield ""
 
 

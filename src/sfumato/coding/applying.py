@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.ordering import ascending
 from sfumato.randomness import Stream
+from sfumato.table.values import as_dictionary
 
 Ranks = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -62,7 +63,7 @@ def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
         return np.zeros(0, dtype=np.int64), 1
     if column.type == pa.int64() and (near := _near_ranks(column)) is not None:
         return near
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(column)
     width = len(encoded.dictionary) + 1
     rank = np.empty(width, dtype=np.int64)
     rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(width - 1)

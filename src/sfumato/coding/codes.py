@@ -7,7 +7,6 @@ records that have it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,8 @@ from sfumato.coding.domain import MOST_NOMINAL_VALUES, Domain, describe
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.schema.scales import Scale
-from sfumato.threads import worker_count
+from sfumato.table.values import as_dictionary
+from sfumato.threads import in_threads
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -101,10 +101,9 @@ def code(
     if weights is not None:
         weights = _checked(weights, table.num_rows)
     records = table.num_rows if weights is None else int(weights.sum())
-    with ThreadPoolExecutor(worker_count()) as pool:
-        names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
-        coded = pool.map(lambda name: code_column(name, table[name], schema), names)
-        columns = dict(zip(names, coded, strict=True))
+    names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
+    coded = in_threads(lambda name: code_column(name, table[name], schema), names, table.num_rows)
+    columns = dict(zip(names, coded, strict=True))
     refuse_uncoded(
         [columns[name].domain for name in schema.quasi], [columns[name].domain for name in schema.sensitive], records
     )
@@ -120,7 +119,7 @@ def code(
 
 def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
     """Code one column into the domain given by its values and the schema."""
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(column)
     domain = describe(name, encoded, schema)
     return CodedColumn(domain, domain.encode(encoded))
 

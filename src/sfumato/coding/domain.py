@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import HierarchyError, SchemaError
 from sfumato.schema.scales import Scale
-from sfumato.table.values import texts
+from sfumato.table.values import as_dictionary, texts
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
@@ -70,7 +70,7 @@ class Domain:
 
     def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
         """Code every cell of a column; refuse values outside the domain."""
-        encoded = _encoded(column)
+        encoded = as_dictionary(column)
         if encoded.dictionary.type == self.values.type:
             found = pc.index_in(encoded.dictionary, value_set=self.values)
         else:
@@ -87,7 +87,7 @@ class Domain:
 
 def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     """Find the domain of one column from its values and what the schema says about it."""
-    distinct = _encoded(column).dictionary
+    distinct = as_dictionary(column).dictionary
     scale = scale_of(name, distinct.type, schema)
     if name in schema.orders:
         _refuse_contradiction(name, scale, schema)
@@ -145,13 +145,6 @@ def _with_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema)
     leaves = pa.array(hierarchy.labels[0], pa.string())
     _refuse_uncovered(name, distinct, leaves, "its hierarchy")
     return Domain(name, scale, leaves, hierarchy)
-
-
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    combined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(combined, pa.ChunkedArray):  # a column over 2 GB stays chunked; dictionaries are unified first
-        combined = combined.dictionary_encode().unify_dictionaries().combine_chunks()
-    return combined if pa.types.is_dictionary(combined.type) else combined.dictionary_encode()
 
 
 def _sorted(distinct: pa.Array) -> pa.Array:

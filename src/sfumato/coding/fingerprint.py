@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import as_seen, texts
+from sfumato.table.values import as_dictionary, as_seen, distinct_texts
 
 
 def fingerprint(table: pa.Table) -> str:
@@ -16,13 +16,20 @@ def fingerprint(table: pa.Table) -> str:
     digest = hashlib.sha256()
     for name in table.column_names:
         column = table[name]
-        encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        encoded = as_dictionary(column)
         if pa.types.is_dictionary(column.type) and len(column):
             encoded = as_seen(encoded)
         digest.update(f"{len(name)} {name} {encoded.type.value_type} {len(column)} {len(encoded.dictionary)} ".encode())
-        shown = texts(encoded.dictionary)
+        shown = distinct_texts(encoded.dictionary)
         digest.update(np.ascontiguousarray(pc.binary_length(shown).to_numpy(), dtype="<i4").tobytes())
-        digest.update("".join(shown.to_pylist()).encode())
+        digest.update(_letters(shown))
         indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
         digest.update(np.ascontiguousarray(indices, dtype="<i4").tobytes())
     return digest.hexdigest()
+
+
+def _letters(shown: pa.StringArray) -> memoryview:
+    """Return all texts as one, in UTF-8, without copying them."""
+    _, offsets, letters = shown.buffers()
+    places = memoryview(offsets).cast("i")[shown.offset : shown.offset + len(shown) + 1] if offsets else [0, 0]
+    return memoryview(letters or b"")[places[0] : places[-1]]

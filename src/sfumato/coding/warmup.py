@@ -8,15 +8,19 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
+from sfumato.coding import kernels
 from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
-from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
+from sfumato.coding.code_sets import CODE_TYPES
+from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, count_points, match, pairs_of
 from sfumato.coding.covering.boxes import WeightedPoints
 from sfumato.coding.covering.compiled import CompiledCoverer
 from sfumato.coding.cutting.axes import Axes
@@ -28,49 +32,23 @@ from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
-    aligning,
     arranging,
-    block_moving,
-    box_growing,
-    box_trees,
-    cell_counting,
     class_growing,
-    clustering,
     code_sets,
     condensing,
-    containment,
-    cutting,
-    degree_groups,
-    descending,
-    edge_sets,
-    gathering,
-    grouping,
-    halving,
-    microaggregating,
-    mixing,
     moving,
-    neighborhoods,
-    ordering,
     picking,
     propagating,
-    realizing,
-    refining,
-    regrouping,
     rolling_up,
-    super_nodes,
     swapping,
-    tree_clustering,
-    tree_queries,
-    walking,
-    worths,
 )
 from sfumato.coding.network_warmup import warm_up_networks
 from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
-
-CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
+from sfumato.coding.set_warmup import warm_up_sets
+from sfumato.coding.way_warmup import warm_up_ways
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +69,12 @@ def warm_up() -> Warmth:
     by_digits(np.zeros(2, dtype=np.int64), 2)
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
-    _collect_once()
     _mix_once()
     _halve_once()
     _move_once()
     _pick_once()
     for codes in CODE_TYPES:
+        _collect_once(codes)
         _descend_once(codes)
         _arrange_once(codes)
     _regroup_once()
@@ -108,7 +86,9 @@ def warm_up() -> Warmth:
     _roll_up_once()
     _count_cells_once()
     _propagate_once()
+    warm_up_sets()
     warm_up_networks()
+    warm_up_ways()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -117,18 +97,19 @@ def warm_up() -> Warmth:
     )
 
 
-def _collect_once() -> None:
+def _collect_once(codes: type[np.unsignedinteger]) -> None:
     """Collect the codes of two groups, and find them again."""
-    some, found = np.arange(2), np.zeros(2, dtype=np.bool_)
-    code_sets.mark_codes(some, some, np.zeros(2, dtype=np.int64))
-    code_sets.deal_codes(some, some, np.arange(2), np.zeros(2, dtype=np.int64))
+    group, coded, some = np.arange(2, dtype=np.int32), np.arange(2, dtype=codes), np.arange(2)
+    known = np.zeros(2, dtype=np.bool_)
+    code_sets.mark_codes(group, coded, np.zeros(2, dtype=np.int64))
+    code_sets.deal_codes(group, coded, np.arange(2), np.zeros(2, dtype=np.int64))
     code_sets.keep_distinct(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
-    code_sets.find_codes(np.arange(3), some, some, some, found)
+    code_sets.cover_codes((some, some, known), (some, np.arange(3), some), 2, group, coded, known.copy())
 
 
 def _swap_once() -> None:
     """Let two ranks change places, and two units of one profile."""
-    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
+    swapping.swap_partners(2, 1, np.frombuffer(bytes(16), dtype=np.uint64))  # as a stream gives them: read only
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
@@ -302,6 +283,8 @@ def _match_once() -> None:
         amounts=np.ones(count),
     )
     match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+    count_points(codes[None, :], np.ones(count, dtype=np.int64), boxes)
+    pairs_of(codes[None, :], boxes)
 
 
 def _regroup_once() -> None:
@@ -349,13 +332,7 @@ def _one_axis() -> Axes:
 
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
-    modules = (
-        *(aligning, block_moving, degree_groups, edge_sets, neighborhoods, realizing, refining, super_nodes),
-        *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, microaggregating, mixing, moving),
-        *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
-        *(walking, worths),
-    )
+    modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
 

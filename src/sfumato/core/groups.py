@@ -52,10 +52,13 @@ class Histogram:
 
     def reduce(self, function: np.ufunc, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Reduce one number per stored count to one number per group; 0 for an empty group."""
-        filled = np.flatnonzero(np.diff(self.offsets))
-        result = np.zeros(len(self.offsets) - 1, dtype=values.dtype)
-        if filled.size:
-            result[filled] = function.reduceat(values, self.offsets[filled])
+        starts = self.offsets[:-1]
+        filled = self.offsets[1:] > starts
+        if filled.all():
+            return function.reduceat(values, starts, dtype=values.dtype)
+        result = np.zeros(len(starts), dtype=values.dtype)
+        if filled.any():
+            result[filled] = function.reduceat(values, starts[filled], dtype=values.dtype)
         return result
 
     def counts_of(self, groups: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]) -> Counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,13 @@ class GroupedRelease:
 
     `members` has the group of every person of the series in this release, or -1 if she is in none. `histogram` has the
     values that each group publishes, coded alike in all releases; `counterfeits` counts those that belong to nobody.
+    `shown` says which groups are a single cell that nobody flagged, and that stands beside its record; None if none is.
     """
 
     members: Counts
     histogram: Histogram
     counterfeits: Counts
+    shown: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if len(self.members) and (self.members.min() < IN_NO_GROUP or self.members.max() >= self.groups):
@@ -50,6 +53,20 @@ class GroupedRelease:
     def groups(self) -> int:
         """How many groups the release has."""
         return len(self.histogram.offsets) - 1
+
+    @property
+    def open(self) -> npt.NDArray[np.bool_]:
+        """Whose cell is shown beside her record, because she did not flag it."""
+        if self.shown is None:
+            return np.zeros(len(self.members), dtype=np.bool_)
+        return np.append(self.shown, False)[self.members]
+
+    def only(self, groups: npt.NDArray[np.bool_]) -> GroupedRelease:
+        """Return the same release with some of its groups; members of the others are in none."""
+        number = np.append(np.where(groups, np.cumsum(groups) - 1, IN_NO_GROUP), IN_NO_GROUP)
+        kept = np.flatnonzero(groups)
+        shown = None if self.shown is None else self.shown[kept]
+        return GroupedRelease(number[self.members], self.histogram.take(kept), self.counterfeits[kept], shown)
 
     @property
     def sizes(self) -> Counts:
@@ -107,6 +124,19 @@ class History:
     def counterfeits(self) -> int:
         """How many published values belong to nobody, in all releases together."""
         return sum(int(each.counterfeits.sum()) for each in self.releases)
+
+    @cached_property
+    def open(self) -> npt.NDArray[np.bool_]:
+        """Whose cell some release shows beside her record, because she did not flag it there."""
+        return np.asarray(np.logical_or.reduce([each.open for each in self.releases]))
+
+    @property
+    def hidden(self) -> History:
+        """The same series without cells that are shown because nobody flagged them."""
+        if not self.open.any():
+            return self
+        whole = [np.ones(each.groups, dtype=np.bool_) if each.shown is None else ~each.shown for each in self.releases]
+        return replace(self, releases=tuple(each.only(kept) for each, kept in zip(self.releases, whole, strict=True)))
 
     def until(self, release: int) -> History:
         """Return the first releases of the series alone."""

@@ -243,7 +243,7 @@ class Publication:
     together : attributes whose cells are permuted together in buckets, so that they stay joined; the attributes of a
         tuple have the same buckets, and no attribute is in two. Tuples with equal buckets share their numbers.
     proof : how close to the optimum the search came, if it can prove that.
-    counterfeits : rows that belong to nobody.
+    counterfeits : rows that belong to nobody, by the attribute whose buckets they fill up.
     waiting : how many of the cases that are not published wait for a later release of their series.
     """
 
@@ -253,7 +253,7 @@ class Publication:
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
     proof: Bound | None = None
-    counterfeits: Counterfeits | None = None
+    counterfeits: tuple[Counterfeits, ...] = ()
     waiting: int = 0
 
     def suppressed(self, table: CodedTable) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,29 @@ from sfumato.coding.domain import Domain
 UNSIGNED = -1  # the place of a person without a signature
 Cases = npt.NDArray[np.integer]
 Told = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Companies:
+    """With whom persons were in groups, and what cells that were shown say about these groups.
+
+    Parameters
+    ----------
+    of_case : a number for every case; those with the same one, if it is not `UNSIGNED`, were in one group together,
+        which showed the values of their signature, once each.
+    closed : whether groups that lead to this person, from member to member, have one whose cell is shown, in an earlier
+        release or in this one. No new group may then tell more than an earlier one did.
+    may_show : whether the cell of this person, which is no longer flagged, may be shown: everybody's exposure stays
+        within the limit.
+    """
+
+    of_case: npt.NDArray[np.int64]
+    closed: Told
+    may_show: Told
+
+    def take(self, cases: Cases) -> Companies:
+        """Return the companies of some cases."""
+        return Companies(self.of_case[cases], self.closed[cases], self.may_show[cases])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +52,8 @@ class Signatures:
     texts : the canonical text of every code; None is that of a missing cell.
     shown : whether an earlier release showed the cell of this person beside her, in no group.
     changed : whether the value of this person is permanent and differs from the one that was published before.
+    permanent : whether values never change.
+    companies : with whom persons were, where single cells are flagged, or were.
     """
 
     sets: tuple[tuple[int, ...], ...]
@@ -36,6 +61,8 @@ class Signatures:
     texts: tuple[str | None, ...]
     shown: Told
     changed: Told
+    permanent: bool = True
+    companies: Companies | None = None
 
     @property
     def width(self) -> int:
@@ -44,7 +71,14 @@ class Signatures:
 
     def take(self, cases: Cases) -> Signatures:
         """Return the signatures of some cases; their places and codes stay what they are."""
-        return Signatures(self.sets, self.of_case[cases], self.texts, self.shown[cases], self.changed[cases])
+        companies = None if self.companies is None else self.companies.take(cases)
+        return replace(
+            self,
+            of_case=self.of_case[cases],
+            shown=self.shown[cases],
+            changed=self.changed[cases],
+            companies=companies,
+        )
 
     @classmethod
     def coded(
@@ -54,6 +88,9 @@ class Signatures:
         of_case: npt.NDArray[np.int32],
         shown: Told,
         changed: Told,
+        *,
+        permanent: bool = True,
+        companies: Companies | None = None,
     ) -> Signatures:
         """Give signatures, told by the texts of their values, the codes of a domain.
 
@@ -71,7 +108,7 @@ class Signatures:
         for text in sorted({text for values in named for text in values if text is not None and text not in code}):
             code[text] = len(code)
         sets = tuple(tuple(sorted(code[text] for text in values)) for values in named)
-        return cls(sets, of_case, tuple(code), shown, changed)
+        return cls(sets, of_case, tuple(code), shown, changed, permanent, companies)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +125,11 @@ class KnownPersons:
     published: Told
     waited: npt.NDArray[np.int64]
     signatures: Mapping[str, Signatures] = field(default_factory=dict)
+
+    @property
+    def any(self) -> bool:
+        """Whether anybody is known, because she was published or waits."""
+        return bool(self.published.any() or self.waited.any())
 
     def take(self, cases: Cases) -> KnownPersons:
         """Return what is known of some cases."""

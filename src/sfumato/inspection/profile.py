@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import distinct_texts
+from sfumato.table.values import as_dictionary, distinct_texts
 
 SAMPLE = 2_000  # distinct values to examine
 
@@ -127,7 +127,7 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     >>> found.distinct, found.missing, found.distinction
     (2, 1, 0.75)
     """
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(column)
     distinct = len(encoded.dictionary)
     codes = encoded.indices.fill_null(distinct).to_numpy(zero_copy_only=False)
     return Profile(

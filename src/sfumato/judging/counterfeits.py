@@ -53,7 +53,8 @@ def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated
         wrong = 0
         for column, buckets in stated.items():
             bucket, wanted = _wanted(shown, column, buckets)
-            wrong += int(np.count_nonzero(np.bincount(bucket[nobody], minlength=len(wanted)) != wanted))
+            there = np.bincount(bucket[nobody], minlength=len(wanted))
+            wrong += int(np.count_nonzero(there[:-1] != wanted[:-1]))  # the last are in no bucket of this attribute
         if wrong:
             raise SchemaError(
                 f"In {wrong:,} buckets the correspondence has another number of rows that belong to nobody (-1) than "
@@ -64,8 +65,9 @@ def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated
 def stated_persons(shown: pa.Table, table: PublishedTable, stated: Stated) -> Rows:
     """Return the rows that belong to somebody, where counterfeits are stated and no correspondence tells them.
 
-    They are rows with nothing but `*` in their quasi-identifiers, if there are as many, in all or in a bucket. In a
-    bucket whose rows look alike, any of them count: which value is theirs is not told, and all are in one group.
+    They are rows with nothing but `*` in their quasi-identifiers, if there are as many in all, or in a bucket those of
+    them that are in no bucket of another attribute, if there are enough. Of rows that look alike, any count: which
+    value is theirs is not told, and all are in one group.
     """
     stars = [column.starred() for column in table.columns]
     starred = np.logical_and.reduce(stars) if stars else np.zeros(shown.num_rows, dtype=np.bool_)
@@ -78,6 +80,8 @@ def stated_persons(shown: pa.Table, table: PublishedTable, stated: Stated) -> Ro
             )
         return np.flatnonzero(~starred)
     nobody = np.zeros(shown.num_rows, dtype=np.bool_)
+    inside = [np.asarray(shown[name].is_valid()) for name in shown.column_names if name.startswith(BUCKET_PREFIX)]
+    starred &= np.sum(inside, axis=0) <= 1
     for column, buckets in stated.items():
         bucket, wanted = _wanted(shown, column, buckets)
         chosen = _chosen(bucket, wanted, starred, table.grouped.labels)
@@ -96,7 +100,7 @@ def _chosen(bucket: Rows, wanted: Rows, starred: npt.NDArray[np.bool_], group: n
     np.minimum.at(low, bucket, group)
     np.maximum.at(high, bucket, group)
     plain, rows = np.bincount(bucket[starred], minlength=len(wanted)), np.bincount(bucket, minlength=len(wanted))
-    if ((wanted > 0) & (plain != wanted) & ((low != high) | (rows < wanted))).any():
+    if ((wanted > 0) & (plain < wanted) & ((low != high) | (rows < wanted))).any():
         return None
     order = np.lexsort((~starred, bucket))
     place = np.arange(len(order)) - (np.cumsum(rows) - rows)[bucket[order]]

@@ -93,17 +93,23 @@ class FlaggedCells:
         return name in schema.orders or hierarchy is not None
 
 
-def whole_buckets(shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None) -> FlaggedBuckets:
-    """Count the buckets of an attribute of which every cell is sensitive; a cell in no bucket is one of its own."""
+def whole_buckets(
+    shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None, persons: Ints | None = None
+) -> FlaggedBuckets:
+    """Count the buckets of an attribute of which every cell is sensitive; a cell in no bucket is one of its own.
+
+    `persons` are the rows that belong to somebody, if some do not: a row of nobody shows nothing outside a bucket.
+    """
     labels = bucket_numbers(shown, name)
     assert labels is not None  # noqa: S101 - asked only where there are buckets
-    alone = labels == NOT_PUBLISHED
+    nobody = np.zeros(len(labels), dtype=np.bool_) if persons is None else ~np.isin(np.arange(len(labels)), persons)
+    alone = (labels == NOT_PUBLISHED) & ~nobody
     labels = np.where(alone, int(labels.max(initial=-1)) + np.cumsum(alone), labels)
-    column, stars = without_stars(shown[name])
+    inside = labels != NOT_PUBLISHED
+    column, stars = without_stars(shown[name].filter(pa.array(inside)))
     missing = Missing.MATCHES_ALL if stars else Missing(schema.missing)
-    groups = Groups.from_rows(
-        labels, int(labels.max(initial=-1)) + 1, [code_column(name, column, schema)], missing, weights=weights
-    )
+    many, number = None if weights is None else weights[inside], int(labels.max(initial=-1)) + 1
+    groups = Groups.from_rows(labels[inside], number, [code_column(name, column, schema)], missing, weights=many)
     return FlaggedBuckets(groups, labels.astype(np.int32))
 
 

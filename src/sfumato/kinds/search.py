@@ -41,11 +41,13 @@ class KindRequest(Generic[Data]):
 class KindSearch(Settings, ABC, Generic[Data]):
     """A search for data to publish. It has no privacy parameters of its own, and never judges what it found.
 
-    `serves` lists the kinds of promises that a search can keep.
+    `serves` lists the kinds of promises that a search can keep; `draws` says whether it draws at random what hides
+    somebody, so that the recipe needs a secret to repeat it.
     """
 
     reference: ClassVar[str]
     serves: ClassVar[tuple[type[KindPromise[Any]], ...]]
+    draws: ClassVar[bool] = False
 
     @abstractmethod
     def find(self, request: KindRequest[Data]) -> Data:

@@ -71,7 +71,9 @@ def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
     codes = both.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     value, original = codes[: len(rows)], codes[len(rows) :]
     named = tuple(both.dictionary.to_pylist())
-    group, shown = _groups(evidence, name, value == original)
+    group, shown = _groups(evidence, name, rows != NOBODY)
+    if name not in evidence.schema.sensitive:
+        value = np.where(group >= shown, original, value)
     inside = np.flatnonzero(group != NOT_PUBLISHED)
     if SUPPRESSED_TEXT in named and (value[inside] == named.index(SUPPRESSED_TEXT)).any():
         raise _masked(name)
@@ -85,24 +87,24 @@ def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
     return ToldAttribute(texts_, group, histogram, counterfeits, shown)
 
 
-def _groups(evidence: Evidence, name: str, same: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
+def _groups(evidence: Evidence, name: str, somebody: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
     """Return the group of every row; cells that are shown beside their records come last, one by one.
 
-    A quasi-identifier with sensitive cells is known where it is not hidden in a bucket, and counts as shown where it is
-    published as it is.
+    A quasi-identifier with sensitive cells is known where it is not hidden in a bucket, however coarse it is published:
+    it counts as shown. A row of nobody shows nothing outside a bucket.
     """
     bucket = bucket_numbers(evidence.published, name)
     sensitive = name in evidence.schema.sensitive
     if bucket is None and sensitive:
         group = evidence.table.grouped.labels.astype(np.int64)
         return group, int(group.max(initial=-1)) + 1
-    group = np.full(len(same), NOT_PUBLISHED, dtype=np.int64) if bucket is None else bucket.astype(np.int64)
+    group = np.full(len(somebody), NOT_PUBLISHED, dtype=np.int64) if bucket is None else bucket.astype(np.int64)
     first = 0
     hidden = np.flatnonzero(group != NOT_PUBLISHED)
     if len(hidden):
         numbered, group[hidden] = np.unique(group[hidden], return_inverse=True)
         first = len(numbered)
-    alone = np.flatnonzero((group == NOT_PUBLISHED) & (same | sensitive))
+    alone = np.flatnonzero((group == NOT_PUBLISHED) & somebody)
     group[alone] = first + np.arange(len(alone))
     return group, first
 

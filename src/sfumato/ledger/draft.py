@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
+from sfumato.coding.codes import CodedTable
+from sfumato.core.atoms import Atoms
 from sfumato.core.history import History
+from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import WriteError
 from sfumato.judging.evidence import Evidence
+from sfumato.ledger.atoms import PARTED_BY, atoms_of
 from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
 from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
+from sfumato.ledger.flag_changes import flag_changes
 from sfumato.ledger.histories import GROUPED, histories_of
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import STRANGER, Ints
@@ -46,6 +52,37 @@ class Draft:
             "waiting": int((~published & ~old).sum()),
         }
 
+    def atoms(self) -> Atoms:
+        """Find the persons of the version who were in the same groups of all releases."""
+        with self.files.opened() as (store, chain):
+            self._refuse_moved(chain)
+            rows = rows_of(store, PARTED_BY)
+            chain.check(rows, PARTED_BY)
+        return atoms_of(rows, len(self.version.memory.tokens), self.version.numbers)
+
+    def flag_changes(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
+        """Count, by attribute, flags that came and went since earlier releases; see `sfumato.ledger.flag_changes`.
+
+        Parameters
+        ----------
+        evidence, rows, at : as for `recorded`.
+        """
+        return flag_changes(self.version, evidence, rows, at)
+
+    def known(
+        self, coded: CodedTable, order: npt.NDArray[np.integer] | None, limits: Mapping[str, float]
+    ) -> KnownPersons:
+        """Say what earlier releases told about the persons of a coded table.
+
+        Parameters
+        ----------
+        coded, order, limits : as for `TableVersion.known`.
+        """
+        followed = self.version.of_cells(coded.flags)
+        histories = histories_of(self._earlier()) if followed else {}
+        mine = {name: histories[name] for name in followed}
+        return self.version.known(coded, order, histories=mine, limits=limits)
+
     def histories(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, History]:
         """Return the history of every attribute up to this release, as if it was recorded.
 
@@ -54,11 +91,14 @@ class Draft:
         evidence, rows, at : as for `recorded`.
         """
         mine = self.version.rows(told_by(evidence, rows), at)
+        return histories_of({**self._earlier(), **mine})
+
+    def _earlier(self) -> Rows:
+        """Read what was recorded of persons and groups before this release."""
         with self.files.opened() as (store, chain):
             before = rows_of(store, (*GROUPED, "persons"))
             chain.check(before, (*GROUPED, "persons"))
-        earlier = {place: row for place, row in before.items() if place.release <= self.version.memory.releases}
-        return histories_of({**earlier, **mine})
+        return {place: row for place, row in before.items() if place.release <= self.version.memory.releases}
 
     @contextmanager
     def recorded(

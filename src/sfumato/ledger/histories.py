@@ -35,7 +35,7 @@ def history_of(rows: Mapping[RowPlace, Row], persons: int) -> History:
     at = next(iter(rows)).attribute
     releases = []
     for number in sorted({place.release for place in rows}):
-        offsets, coded, counts, counterfeits, _ = rows[RowPlace("groups", number, at)]
+        offsets, coded, counts, counterfeits, first_shown = rows[RowPlace("groups", number, at)]
         people, groups = map(unpacked, rows[RowPlace("memberships", number, at)])
         members = np.full(persons, -1, dtype=np.int64)
         members[people] = groups
@@ -47,7 +47,7 @@ def history_of(rows: Mapping[RowPlace, Row], persons: int) -> History:
             groups=len(fake),
             width=len(values),
         )
-        releases.append(GroupedRelease(members, histogram, fake))
+        releases.append(GroupedRelease(members, histogram, fake, np.arange(len(fake)) >= first_shown))
     return History(
         said[0][0],
         persons,

@@ -51,7 +51,7 @@ class RecordedRelease:
     persons : how many persons were published.
     newcomers : how many of them for the first time.
     waiting : how many were left out and have never been published.
-    groups, counterfeits : how many of each, by attribute.
+    groups, counterfeits : how many of each, by attribute; a cell that is shown beside its record is no group.
     """
 
     number: int
@@ -288,6 +288,6 @@ def _recorded(rows: Mapping[RowPlace, Row], number: int, time: str, folder: Path
         persons=len(np.unique(np.concatenate(people))),
         newcomers=len(rows[RowPlace("persons", number)][0]) // TOKEN,
         waiting=len(rows[RowPlace("waiting", number)][0]) // TOKEN,
-        groups={name: len(each) for name, each in fake.items()},
+        groups={name: rows[RowPlace("groups", number, at)][4] for at, name in names.items()},
         counterfeits={name: int(each.sum()) for name, each in fake.items()},
     )

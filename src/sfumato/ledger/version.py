@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable
+from sfumato.core.history import History
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.signatures import KnownPersons, Signatures
 from sfumato.exceptions import SchemaError
+from sfumato.ledger.companies import companies_of
 from sfumato.ledger.contents import NOBODY, ToldAttribute, followed, value_sets
 from sfumato.ledger.key import Key
 from sfumato.ledger.memory import SHOWN, STRANGER, UNSIGNED, Ints, Memory, RememberedAttribute
@@ -78,18 +80,48 @@ class TableVersion:
         """The head of the ledger when the version was read."""
         return self.memory.chain.head
 
-    def known(self, coded: CodedTable, order: npt.NDArray[np.integer] | None = None) -> KnownPersons:
-        """Say what earlier releases told, in the codes of a table whose rows may have been put in another order."""
+    def of_cells(self, flags: Collection[str]) -> tuple[str, ...]:
+        """Return the attributes of which single cells are flagged, or were shown; their values do not change."""
+        remembered = self.memory.attributes
+        return tuple(
+            name for name in self.hidden if name in remembered and (name in flags or remembered[name].shown.any())
+        )
+
+    def known(
+        self,
+        coded: CodedTable,
+        order: npt.NDArray[np.integer] | None = None,
+        *,
+        histories: Mapping[str, History] | None = None,
+        limits: Mapping[str, float] | None = None,
+    ) -> KnownPersons:
+        """Say what earlier releases told, in the codes of a table whose rows may have been put in another order.
+
+        Parameters
+        ----------
+        coded : the table.
+        order : the row of this version for every row of the table, if it is another one.
+        histories : of the attributes of which single cells are flagged; see `of_cells`.
+        limits : the largest exposure of anybody's hidden cell that showing another one may lead to, by attribute.
+        """
         domains = {column.name: column.domain for column in (*coded.quasi, *coded.sensitive)}
         whole = KnownPersons(
             self.numbers != STRANGER,
             self.memory.waited(self.people.tokens),
             {
-                name: Signatures.coded(domains[name], *self._signed(name))
+                name: Signatures.coded(domains[name], *self._signed(name), permanent=name in self.hidden)
                 for name in (*self.columns["sensitive"], *self.columns["flagged"])
             },
         )
-        return whole if order is None else whole.take(order)
+        taken, numbers = (whole, self.numbers) if order is None else (whole.take(order), self.numbers[order])
+        signatures = dict(taken.signatures)
+        columns = {column.name: column for column in (*coded.quasi, *coded.sensitive)}
+        for name, history in (histories or {}).items():
+            flags = coded.flags.get(name, np.ones(len(numbers), dtype=np.bool_))
+            limit = (limits or {}).get(name, 0.0)
+            companies = companies_of(history, numbers, signatures[name], column=columns[name], flags=flags, limit=limit)
+            signatures[name] = replace(signatures[name], companies=companies)
+        return replace(taken, signatures=signatures)
 
     def changed(self, name: str) -> npt.NDArray[np.bool_]:
         """Return whether the value of every person is permanent and not the one that was published before."""

@@ -28,7 +28,7 @@ from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
 from sfumato.table.columns import value_type
 from sfumato.table.frames import canonical
-from sfumato.table.values import as_seen, texts
+from sfumato.table.values import as_dictionary, as_seen, texts
 from sfumato.threads import in_threads
 
 MOST_BYTES = 1 << 31  # of one Arrow array of texts
@@ -48,7 +48,7 @@ def in_fixed_order(table: pa.Table, schema: Schema) -> tuple[npt.NDArray[np.int6
     def encoded(name: str) -> pa.ChunkedArray:
         column = table[name]
         fits = not pa.types.is_boolean(column.type) and column.nbytes < MOST_BYTES and len(column)
-        return column.dictionary_encode().unify_dictionaries() if fits else column
+        return pa.chunked_array([as_dictionary(column)]) if fits else column
 
     names = [name for name in table.column_names if name in used]
     narrow = pa.table(dict(zip(names, in_threads(encoded, names, table.num_rows), strict=True)))
@@ -131,9 +131,13 @@ def apply(
 
 def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publication, pa.Table]:
     """Add counterfeits as further rows of the table; only the cell that they bring into their bucket is not missing."""
-    fakes = publication.counterfeits
-    if fakes is None:
-        return publication, table
+    for fakes in publication.counterfeits:
+        publication, table = _grown(publication, table, fakes)
+    return publication, table
+
+
+def _grown(publication: Publication, table: pa.Table, fakes: Counterfeits) -> tuple[Publication, pa.Table]:
+    """Add the counterfeits of one attribute."""
     values = _typed(fakes, table.schema.field(fakes.attribute).type)
     added = {
         field.name: values if field.name == fakes.attribute else pa.nulls(len(fakes), field.type)
@@ -145,7 +149,7 @@ def _with_counterfeits(publication: Publication, table: pa.Table) -> tuple[Publi
         for name, bucket in publication.buckets.items()
     }
     group = np.concatenate([publication.group, fakes.group])
-    grown = replace(publication, group=group, buckets=buckets, counterfeits=None)
+    grown = replace(publication, group=group, buckets=buckets, counterfeits=())
     return grown, pa.concat_tables([table, pa.table(added, schema=table.schema)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -10,11 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.algorithms.by_atoms import goes_by_atoms, refusal_by_atoms
 from sfumato.coding.codes import CodedTable
+from sfumato.core.atoms import Atoms
 from sfumato.core.signatures import KnownPersons
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.ledger import Ledger
+from sfumato.masking.masking import later_steps
+from sfumato.models.base import PrivacyModel
+from sfumato.models.series_model import SeriesModel
 from sfumato.recipe import Recipe
 from sfumato.validation import require
 
@@ -51,8 +56,28 @@ def drafted(
     refuse_other_ledger(recipe, ledger)
     if ledger is None:
         return recipe, None
+    _refuse_unfit(recipe)
+    if recipe.block_rows is not None and recipe.algorithm.follows_series:
+        raise InvalidParameterError(
+            f"{type(recipe.algorithm).__name__} looks at all persons of a series together, so the table is not "
+            "searched in blocks; drop block_rows."
+        )
     draft = ledger.draft(table, recipe.schema, later_rows=later_rows)
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
+
+
+def _refuse_unfit(recipe: Recipe) -> None:
+    """Refuse what a series by atoms cannot promise, or would part persons who stay together."""
+    if not goes_by_atoms(recipe.algorithm):
+        return
+    refusal = refusal_by_atoms(recipe.algorithm, recipe.models)
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
+    if later_steps(recipe.masking):
+        raise InvalidParameterError(
+            "SuppressCells hides cells of single persons, which parts them from those they were published with; leave "
+            "it out of a series."
+        )
 
 
 def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
@@ -61,6 +86,37 @@ def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
         draft.version.refuse_changed(rows)
 
 
-def known_persons(draft: Draft | None, order: npt.NDArray[np.int64] | None) -> Known | None:
-    """Return what tells of the persons of a table, whose rows may have been put in another order."""
-    return None if draft is None else lambda coded: draft.version.known(coded, order)
+def known_persons(
+    draft: Draft | None, order: npt.NDArray[np.int64] | None, models: Sequence[PrivacyModel] = ()
+) -> Known | None:
+    """Return what tells of the persons of a table, whose rows may have been put in another order.
+
+    What is promised limits which cells may be shown that are no longer flagged: a promise about the series, or else
+    the least number of values that the others ask for.
+    """
+    if draft is None:
+        return None
+    promised = promised_exposure(models)
+    limits = dict(promised)
+    for model in models:
+        for name in set(model.attributes) - set(promised):
+            limits[name] = min(limits.get(name, 1.0), 1 / max(model.smallest_group, 1))
+    return lambda coded: draft.known(coded, order, limits)
+
+
+def promised_exposure(models: Sequence[PrivacyModel]) -> dict[str, float]:
+    """Return the largest exposure over a series that is promised, by attribute."""
+    limits: dict[str, float] = {}
+    for model in models:
+        if isinstance(model, SeriesModel):
+            limit = model.limit if model.bound == "max" else 1 / model.limit
+            limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
+    return limits
+
+
+def known_atoms(draft: Draft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Atoms | None:
+    """Return the atoms of the persons of a table, if earlier releases of its series are continued by atoms."""
+    if draft is None or not goes_by_atoms(recipe.algorithm) or not draft.version.memory.releases:
+        return None
+    found = draft.atoms()
+    return found if order is None else found.take(order)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
+from sfumato.algorithms.by_atoms import goes_by_atoms
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, CodedTable, code
@@ -51,9 +52,11 @@ def task_of(
     refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
     task = coded_task(recipe, table, progress, stream, weights=weights, known=known)
-    refuse_impossible(task)
+    wait = goes_by_atoms(recipe.algorithm) and task.known is not None and bool(task.known.published.any())
+    refuse_impossible(task, recipe.algorithm, wait=wait)
     refuse_unsupported(task, recipe.algorithm)
-    refuse_without_suppression(task, recipe.algorithm)
+    if not wait:
+        refuse_without_suppression(task, recipe.algorithm)
     return task
 
 
@@ -104,15 +107,16 @@ def most_suppressed(recipe: Recipe, rows: int) -> int:
 def refuse_unkept(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
     """Refuse a model that nothing can keep, or not without suppression where the algorithm suppresses nothing."""
     _refuse_unknown_values(model, task)
-    _refuse_impossible(model, task)
+    _refuse_impossible(model, task, algorithm)
     _refuse_without_suppression(model, task, algorithm)
 
 
-def refuse_impossible(task: Task) -> None:
-    """Refuse models that name unknown values, and those that nothing can keep."""
-    for refuse in (_refuse_unknown_values, _refuse_impossible):
-        for model in task.models:
-            refuse(model, task)
+def refuse_impossible(task: Task, algorithm: Algorithm, *, wait: bool = False) -> None:
+    """Refuse models that name unknown values, and those that nothing can keep unless some records `wait`."""
+    for model in task.models:
+        _refuse_unknown_values(model, task)
+    for model in () if wait else task.models:
+        _refuse_impossible(model, task, algorithm)
 
 
 def refuse_without_suppression(task: Task, algorithm: Algorithm) -> None:
@@ -162,7 +166,10 @@ def _refuse_unknown_values(model: PrivacyModel, task: Task) -> None:
         return
     protected = {column.name: column for column in task.table.sensitive}
     protected |= {name: flagged_cells(task.table, name) for name in task.table.flags}
-    known = [set(protected[name].domain.texts) for name in model.attributes]
+    before = {} if task.known is None else task.known.signatures
+    known = [
+        {*protected[name].domain.texts, *(before[name].texts if name in before else ())} for name in model.attributes
+    ]
     unknown = sum(value not in texts for texts in known for value in model.named_values)
     if unknown:
         columns = ", ".join(repr(name) for name in model.attributes)
@@ -171,8 +178,15 @@ def _refuse_unknown_values(model: PrivacyModel, task: Task) -> None:
         )
 
 
-def _refuse_impossible(model: PrivacyModel, task: Task) -> None:
-    """Refuse a model that no group can keep, or not even all records together if nothing may be suppressed."""
+def _refuse_impossible(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
+    """Refuse a model that no group can keep, or not even all records together if nothing may be suppressed.
+
+    In a later release of a series, rows that belong to nobody may fill up a bucket, and others may wait: then only the
+    search can tell.
+    """
+    later = task.known is not None and task.known.any
+    if later and algorithm.follows_series and model.attributes:
+        return
     reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
     if reached is not None:
         raise InfeasibleError(f"No release of these {reached.told}.", reached.advice)

@@ -13,7 +13,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.judging.series.exposed import expose_history
 from sfumato.ledger.draft import Draft
 from sfumato.models.base import PrivacyModel
-from sfumato.models.series_model import SeriesModel
+from sfumato.release.following import promised_exposure
 
 Ints = npt.NDArray[np.int64]
 EXACT_UP_TO = 200  # pairs of persons and values: a report must not wait long, and says "at least" where it stops
@@ -30,17 +30,19 @@ def told_before(
     models : what is promised; promises about series limit the exposure.
     evidence, rows, at : as for `Draft.recorded`.
     """
-    limits: dict[str, float] = {}
-    for model in models:
-        if isinstance(model, SeriesModel):
-            limit = model.limit if model.bound == "max" else 1 / model.limit
-            limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
+    limits = promised_exposure(models)
     histories = draft.histories(evidence=evidence, rows=rows, at=at)
+    changes = draft.flag_changes(evidence=evidence, rows=rows, at=at)
     return {
         **draft.figures(at),
         "counterfeits": evidence.counterfeits,
         "attributes": [
-            {"attribute": name, "limit": limits.get(name), "releases": _release_by_release(history)}
+            {
+                "attribute": name,
+                "limit": limits.get(name),
+                "releases": _release_by_release(history),
+                **changes.get(name, {}),
+            }
             for name, history in histories.items()
         ],
     }
@@ -55,6 +57,7 @@ def _release_by_release(history: History) -> list[dict[str, Any]]:
             {
                 "release": count,
                 "persons": exposed.persons,
+                "shown": exposed.shown,
                 "maximum": exposed.max(),
                 "mean": exposed.mean(),
                 "exact": exposed.exact,

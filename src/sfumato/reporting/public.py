@@ -21,7 +21,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import ModelWords
 from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, compared, words_of
 from sfumato.schema.schema import Schema
-from sfumato.table.values import count_missing
+from sfumato.table.values import count_distinct, count_missing
 from sfumato.threads import in_threads
 from sfumato.words import words_in
 
@@ -185,7 +185,7 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
 def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:
     if name in quasi and bucket_column(published.column_names, name) is None:
         return sum(text is not None for text in quasi[name].texts)
-    return int(pc.count_distinct(published[name]).as_py())
+    return count_distinct(published[name])
 
 
 def is_bucket(name: str, schema: Schema) -> bool:

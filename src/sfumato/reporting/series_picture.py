@@ -28,6 +28,7 @@ RIGHT, BELOW, KEY = 16.0, 48.0, 28.0
 RADIUS, LETTER, PAPER = 4.5, 6.8, "#ffffff"
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_NUMBERS = 20
+FLAG_CHANGES = ("shown_now", "kept_hidden", "flagged_late")
 COLUMNS = ("release", "persons", "maximum", "mean", "decided", "pairs", "counterfeits")
 
 
@@ -77,11 +78,17 @@ class AttributeTold:
     attribute : its name.
     limit : the largest exposure that is promised, if any is.
     releases : what `sfumato.release.told_before` tells of every release.
+    flagged_late : cells that are flagged though an earlier release showed them.
+    shown_now : cells that are no longer flagged and shown.
+    kept_hidden : cells that are no longer flagged and hidden all the same, because showing them would expose others.
     """
 
     attribute: str
     limit: float | None
     releases: Sequence[Mapping[str, Any]]
+    flagged_late: int = 0
+    shown_now: int = 0
+    kept_hidden: int = 0
 
     def sentences(self, say: Words = ENGLISH) -> Iterator[str]:
         """Say it, one sentence after the other."""
@@ -95,6 +102,11 @@ class AttributeTold:
         yield say("series.decided", n=last["decided"]) if last["decided"] else say("series.nobody_decided")
         if last["equal_pairs"]:
             yield say("series.equal", n=last["equal_pairs"])
+        if last["shown"]:
+            yield say("series.shown", n=last["shown"])
+        for change in FLAG_CHANGES:
+            if getattr(self, change):
+                yield say(f"series.{change}", n=getattr(self, change))
 
     def picture(self, say: Words = ENGLISH) -> str:
         """Draw the mean exposure release by release."""

@@ -50,6 +50,9 @@ class PartsWriter:
             write_page_checksum=True,
             store_schema=zoned,
             dictionary_pagesize_limit=LARGEST_DICTIONARY,
+            write_statistics=[
+                field.name for field in schema if not _has_texts(field.type)
+            ],  # of sets, nobody needs them
         )
         self._writer, self._left = writer, self._rows_per_part
         self.parts.append(name)
@@ -66,6 +69,10 @@ class PartsWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+
+
+def _has_texts(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)))
 
 
 def _used(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:

@@ -187,6 +187,26 @@ def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     return _with_kind(wrapped.implementation.value, pa.table(columns, names=names), dtypes)
 
 
+def with_lists(frame: Frame) -> pa.Table:
+    """Convert any dataframe to Arrow as it is, with columns of lists, which tables of persons do not have.
+
+    >>> with_lists(pa.table({"items": [["a"], []]})).num_rows
+    2
+    """
+    import narwhals as nw
+
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
+    try:
+        wrapped: Any = nw.from_native(frame)
+        if isinstance(wrapped, nw.LazyFrame):
+            wrapped = _collected(wrapped)
+        _refuse_unnamed(wrapped.columns)
+        return wrapped.to_arrow()
+    except (TypeError, ValueError, pa.ArrowException):
+        raise SchemaError(f"The data must be {ACCEPTED}, whose columns hold values or lists of one type.") from None
+
+
 def _collected(lazy: Any) -> Any:
     from narwhals.exceptions import NarwhalsError
 

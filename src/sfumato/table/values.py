@@ -94,10 +94,23 @@ def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     if not len(array):
         kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         return pa.array([], kind), pa.array([], pa.int32())
-    encoded = array.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(array)
     return encoded.dictionary, encoded.indices
+
+
+def as_dictionary(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+    """Code a column as one array; its values are numbered as they first come.
+
+    Chunks are joined before they are coded, unless they hold more than 2 GB of text: joining dictionaries, one for
+    every chunk, takes several times as long where values are many.
+
+    >>> as_dictionary(pa.chunked_array([["b", "a"], ["a", None]])).indices.to_pylist()
+    [0, 1, 1, None]
+    """
+    chunked = isinstance(column, pa.ChunkedArray)
+    joined = column.combine_chunks() if chunked and not pa.types.is_dictionary(column.type) else column
+    found = joined.dictionary_encode()
+    return found.unify_dictionaries().combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def as_seen(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = None) -> pa.DictionaryArray:
@@ -125,6 +138,18 @@ def count_missing(column: pa.ChunkedArray, weights: npt.NDArray[np.int64] | None
     if weights is None:
         return int(column.null_count)
     return int(weights[np.asarray(column.is_null())].sum())
+
+
+def count_distinct(column: pa.ChunkedArray) -> int:
+    """Count the different cells of a canonical column that are not missing; real numbers are sorted, not hashed.
+
+    >>> count_distinct(pa.chunked_array([[0.5, None], [2.5, 0.5]]))
+    2
+    """
+    if not pa.types.is_floating(column.type) or column.null_count == len(column):
+        return int(pc.count_distinct(column).as_py())
+    ascending = np.sort(column.drop_null().to_numpy())
+    return 1 + int(np.count_nonzero(ascending[1:] != ascending[:-1]))
 
 
 def distinct_texts(values: pa.Array) -> pa.Array:

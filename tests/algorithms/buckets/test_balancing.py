@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -9,9 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.algorithms.buckets import balancing
 from sfumato.algorithms.buckets.assignment import is_eligible, surplus
-from sfumato.algorithms.buckets.balancing import NOBODY, Seats, SignatureSets, cut_down, fewest_more, fill_lacks, seat
+from sfumato.algorithms.buckets.balancing import (
+    NOBODY,
+    Seats,
+    SignatureSets,
+    cut_down,
+    fewest_more,
+    fill_lacks,
+    match_in_company,
+    seat,
+)
 from sfumato.randomness import Stream
 
 X, Y, Z = 0, 1, 2
@@ -115,3 +126,41 @@ def test_values_are_found_in_signatures_with_and_without_a_table_of_all(monkeypa
     assert signatures.places(*asked).tolist() == expected
     monkeypatch.setattr(balancing, "MOST_DENSE", 0)
     assert signatures.places(*asked).tolist() == expected
+
+
+@examples(40)
+@given(st.integers(0, 10**6))
+def test_companies_stay_together_and_every_group_has_one_seat_of_every_value(seed):
+    rng = np.random.default_rng(seed)
+    signature, value, company, row, persons = [], [], [], [], 0
+    for number in range(int(rng.integers(1, 4))):
+        groups, values = int(rng.integers(1, 6)), rng.choice(9, int(rng.integers(2, 5)), replace=False)
+        for each in values.tolist():
+            of = rng.permutation(np.arange(groups) + 10 * number)
+            of[rng.random(groups) < 0.3] = -1
+            for at in of.tolist():
+                nobody = rng.random() < 0.2
+                signature.append(number)
+                value.append(each)
+                row.append(NOBODY if nobody else persons)
+                if not nobody:
+                    company.append(at)
+                    persons += 1
+    seats = Seats(*(np.array(each, dtype=np.int64) for each in (signature, value, row)))
+    of_row = np.array(company, dtype=np.int64)
+    found = match_in_company(seats, of_row, 9, Stream())
+    shown = Counter(zip(found.tolist(), seats.value.tolist(), strict=True))
+    assert set(shown.values()) == {1}
+    for group in set(found.tolist()):
+        assert len(set(seats.signature[found == group].tolist())) == 1
+    for each in set(of_row.tolist()) - {-1}:  # as many companies as there are groups: none is parted
+        mine = np.isin(seats.row, np.flatnonzero(of_row == each))
+        assert len(set(found[mine].tolist())) == 1
+
+
+def test_if_there_are_more_companies_than_groups_the_largest_stay_together():
+    seats = Seats(np.zeros(6, dtype=np.int64), np.array([0, 0, 1, 1, 2, 2]), np.arange(6))
+    company = np.array([7, 8, 7, 9, 7, 9])
+    found = match_in_company(seats, company, 3, Stream())
+    assert len({found[0], found[2], found[4]}) == 1
+    assert len({found[1], found[3], found[5]}) == 1

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.drawn_examples import examples
 
 import sfumato as sf
+from sfumato.coding import code_sets
 from sfumato.coding.domain import describe
 from sfumato.core.publication import ValueSet
-from sfumato.core.published import coverage
 from sfumato.core.published.coverage import cover
 from sfumato.core.published.labels import parse_label
 from sfumato.core.published.plain_sets import Members
@@ -50,7 +50,7 @@ def test_sets_cover_what_they_cover_one_by_one(table, column):
     }
     labels, codes = np.divmod(np.arange(len(column.texts) * (len(domain) + 1)), len(domain) + 1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(coverage, "CELLS_PER_PAIR", table)
+        patched.setattr(code_sets, "CELLS_PER_PAIR", table)
         listed = [
             code in found.members.get(label, range(found.low[label], found.high[label] + 1))
             for label, code in zip(labels.tolist(), codes.tolist(), strict=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.coding import codes
 from sfumato.judging.comparing.utility import compare_utility
 
 PEOPLE = sf.samples.generate(300, seed=2).to_pandas()
@@ -87,3 +90,11 @@ def test_records_that_are_never_complete_have_no_moments():
     table = pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0], "sex": list("fmfm")})
     found = compare_utility(table, table, sf.Schema(quasi=["a", "b", "sex"]))
     assert (found.moments, found.regression) == (None, None)
+
+
+def test_a_column_of_very_many_texts_is_not_tabulated(monkeypatch):
+    monkeypatch.setattr(codes, "MOST_NOMINAL_VALUES", 40)
+    numbered = PEOPLE.assign(number=[str(10**25 + at) for at in range(len(PEOPLE))])
+    schema = replace(SCHEMA, insensitive=["cost", "number"])
+    found = compare_utility(numbered, numbered[[*COLUMNS, "number"]], schema)
+    assert found.tabulations == compare_utility(PEOPLE, PEOPLE[COLUMNS], SCHEMA).tabulations

@@ -145,10 +145,14 @@ def test_a_ward_beside_the_value_recognizes_rows():
     schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], insensitive=["ward"])
     original = FIRST.assign(ward=[7, 1, 2, 3])
     shown = original.drop(columns="id").assign(age=["[20, 21]"] * 2 + ["[22, 23]"] * 2)
-    series = sf.audit_series([(shown, original)], schema, models=PROMISES)
+    parted = shown.assign(age=["[20, 22]", "[21, 23]"] * 2)
+    rows = np.arange(4)
+    series = sf.audit_series([(shown, original, rows), (parted, original, rows)], schema, models=PROMISES)
     assert [verdict.answer for verdict in series.verdicts] == ["broken", "not shown"]
-    assert series.linked == {"disease": 2}
-    assert "Groups whose rows show something else beside 'disease': 2" in repr(series)
+    assert series.linked == {"disease": 4}
+    assert "Groups whose rows show something else beside 'disease': 4" in repr(series)
+    together = sf.audit_series([(shown, original, rows)] * 2, schema, models=PROMISES)
+    assert [verdict.answer for verdict in together.verdicts] == ["broken", "holds"]
     apart = bucketed(original, "ab cd")
     assert sf.audit_series([(apart, original)], schema, models=PROMISES).holds
     assert sf.audit_series([(shown.assign(ward=1), original)], schema, models=PROMISES).holds
@@ -172,7 +176,10 @@ def test_flagged_cells_are_hidden_in_their_buckets_and_shown_elsewhere():
     original = FIRST.drop(columns="disease").assign(job=list("pqrs"), hide=[True, True, False, False])
     shown = pd.DataFrame({"age": [20, 21, 22, 23], "job": list("qprs"), "_bucket_job": [0, 0, None, None]})
     exposed = sf.exposure_series([(shown, original, [0, 1, 2, 3])], schema)
-    assert exposed.candidates.tolist() == [2, 2, 0, 0]
+    assert exposed.candidates.tolist() == [2, 2, 1, 1]
+    assert exposed.open.tolist() == [False, False, True, True]
+    assert (exposed.persons, exposed.shown, exposed.decided, exposed.max()) == (2, 2, 0, 0.5)
+    assert "2 more show theirs" in repr(exposed)
     plain = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["job"])
     unflagged = sf.exposure_series([(shown, original, [0, 1, 2, 3])], plain)
     assert unflagged.candidates.tolist() == [2, 2, 1, 1]

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
 from sfumato.queries.private.budget import UNIT, shown, units_of_budget, units_of_cost
+from sfumato.table.held_file import create
 
 
 @pytest.fixture
@@ -45,6 +46,54 @@ def test_nobody_spends_more_than_their_share_or_the_total(path):
     assert balance.total.spent == "1"
     assert {name: each.left for name, each in balance.analysts.items()} == {"ann": "0", "bob": "0.2"}
     assert balance.answers == 2
+
+
+def test_deltas_are_paid_like_epsilons(path):
+    accountant = Accountant(path, total=3, total_delta="3e-6")
+    for _ in range(3):
+        accountant.spend("ann", 0.5, "log", delta=1e-6)
+    accountant.spend("bob", 0.5, "count")
+    with pytest.raises(InfeasibleError, match=r"has a delta of 0 left, but the question costs a delta of 0\.0{17}1;"):
+        accountant.spend("bob", 0.5, "log", delta="1e-30")
+    balance = Accountant(path).balance()
+    assert balance.delta.spent == balance.delta.budget == "0.000003"
+    assert balance.total.left == "1"
+    assert repr(accountant) == "Accountant(1 of 3 left, delta 0 of 0.000003)"
+
+
+def test_what_is_refused_for_its_delta_costs_no_epsilon(path):
+    accountant = Accountant(path, total=1, total_delta=1e-9)
+    with pytest.raises(InfeasibleError, match="delta"):
+        accountant.spend("ann", 1, "log", delta=1e-8)
+    assert accountant.balance().total.left == "1"
+
+
+@pytest.mark.parametrize("delta", [-1, 1, 2, float("nan"), True, "much", None])
+def test_a_delta_out_of_range_is_refused(path, delta):
+    accountant = Accountant(path, total=1, total_delta=0.5)
+    with pytest.raises(InvalidParameterError, match=r"Accountant\.delta must be a number of at least 0 and below 1"):
+        accountant.spend("ann", 0.1, "log", delta=delta)
+    with pytest.raises(InvalidParameterError, match=r"Accountant\.total_delta must be"):
+        Accountant(path.with_suffix(".other"), total=1, total_delta="1")
+    with pytest.raises(InvalidParameterError, match="together with total"):
+        Accountant(path, total_delta=0.5)
+
+
+def test_a_file_from_before_deltas_answers_pure_questions_only(path):
+    granted = {"total": str(2 * UNIT), "per_analyst": str(2 * UNIT)}
+    create(path, WHAT, PURE_SCHEMA, {"format": PURE_FORMAT, **granted})
+    with sqlite3.connect(path) as store:
+        store.execute("INSERT INTO ledger (analyst, units, question) VALUES ('ann', ?, 'count')", (UNIT,))
+        store.execute("INSERT INTO spent VALUES ('ann', ?)", (UNIT,))
+    store.close()
+    accountant = Accountant(path, total=2)
+    assert accountant.balance().total.left == "1"
+    assert accountant.balance().delta.budget == "0"
+    with pytest.raises(InfeasibleError, match="has a delta of 0 left"):
+        accountant.spend("ann", 0.1, "log", delta=1e-9)
+    assert accountant.spend("ann", 1, "count") == 2
+    with pytest.raises(InvalidParameterError, match="another budget"):
+        Accountant(path, total=2, total_delta=0.1)
 
 
 def test_what_is_spent_survives_the_program(path):
@@ -106,6 +155,8 @@ DAMAGES = {
     "ledger": "DELETE FROM ledger WHERE entry = 1",
     "last entry": "DELETE FROM ledger WHERE entry = 2",
     "sums": "UPDATE spent SET units = 1",
+    "deltas": "UPDATE spent SET delta = 1",
+    "budget of delta": "DELETE FROM facts WHERE name = 'total_delta'",
     "forgotten": "DELETE FROM spent",
     "budget": "UPDATE facts SET value = 'much' WHERE name = 'total'",
     "format": "DELETE FROM facts WHERE name = 'format'",
@@ -127,7 +178,7 @@ def test_a_damaged_file_is_refused_in_a_sentence(path, damage):
             store.execute(DAMAGES[damage])
         store.close()
     sentence = f"^{re.escape(str(path))} is not a valid accountant file, so nothing is answered; restore it from a"
-    for again in ({}, {"total": 1}) if damage != "budget" else ({},):
+    for again in ({}, {"total": 1}) if not damage.startswith("budget") else ({},):
         with pytest.raises(ReadError, match=sentence):
             Accountant(path, **again)
     if damage in {"ledger", "last entry"}:
@@ -150,7 +201,7 @@ def test_costs_are_rounded_up_and_budgets_down():
 SPENDER = """
 import sys
 from sfumato.exceptions import InfeasibleError
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
 
 accountant = Accountant(sys.argv[1], total=1)
 spent = 0
@@ -180,7 +231,7 @@ KILLED = """
 import os, signal, sys
 import pyarrow as pa
 from sfumato.queries.private import noise
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
 from sfumato.queries.private.private_table import PrivateTable
 
 def die(*_, **__):

@@ -11,12 +11,20 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SfumatoError, WriteError
+from sfumato.exceptions import (
+    BrokenPromiseError,
+    InfeasibleError,
+    InvalidParameterError,
+    ReadError,
+    SfumatoError,
+    WriteError,
+)
 from sfumato.release.large import counted, judging, large_run, running
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.table.columns import undecorated
@@ -88,6 +96,21 @@ def test_folders_hold_what_they_hold_in_memory(folder, patients):
     assert report["audit"]["holds"]
     assert "The rows stayed in duckdb" in (folder / "release" / "internal" / "report.html").read_text()
     assert "duckdb" in repr(release)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_an_audit_notices_parts_that_are_lost_with_all_their_groups(folder, engine):
+    release = released(folder)
+    public = folder / "release" / "public"
+    told = json.loads((public / "parts.json").read_text())
+    assert sum(part["rows"] for part in told["parts"].values()) == release.audit.records
+    written = pq.read_table(release.paths[0])
+    assert sf.audit(public / "table", SCHEMA, MODELS, engine=engine).holds
+    first = written.filter(pc.not_equal(written["sex"], written["sex"][0]))
+    pq.write_table(first, release.paths[0])
+    assert sf.audit(release.paths[0], SCHEMA, MODELS, engine=engine).holds
+    with pytest.raises(ReadError, match="1 were changed"):
+        sf.audit(public / "table", SCHEMA, MODELS, engine=engine)
 
 
 def test_other_tables_that_an_engine_reads(folder, patients):

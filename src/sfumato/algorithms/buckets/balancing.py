@@ -242,3 +242,53 @@ def in_turn(seats: Seats, key: Ints, order: Ints) -> Ints:
     group = np.empty(len(order), dtype=np.int64)
     group[order] = (np.cumsum(per) - per)[signature] + rank
     return group
+
+
+def match_in_company(seats: Seats, company: Ints, span: int, stream: Stream) -> Ints:
+    """Split every bucket into groups with one seat of every value; return the group of each seat.
+
+    Persons stay with those of their company as far as there are groups, the largest companies first. All others, and
+    seats of nobody, are matched uniformly at random with the places that are left.
+
+    Parameters
+    ----------
+    seats : the seats; all values of a signature have equally many.
+    company : for every row the number of her company, below 0 if she has none.
+    span : values of seats are below it.
+    stream : where bits come from that nobody can repeat.
+    """
+    if not len(seats):
+        return np.zeros(0, dtype=np.int64)
+    keys, of_seat, many = np.unique(seats.signature * span + seats.value, return_inverse=True, return_counts=True)
+    groups = np.zeros(int(seats.signature.max()) + 1, dtype=np.int64)
+    groups[keys // span] = many
+    first, start = np.cumsum(groups) - groups, np.cumsum(many) - many
+    mine = np.where(seats.row == NOBODY, NOBODY, company[seats.row])
+    known = np.flatnonzero(mine >= 0)
+    known = known[np.unique(mine[known] * len(keys) + of_seat[known], return_index=True)[1]]  # one of each value
+    turn = _turns(seats.signature[known], mine[known])
+    stays = turn < groups[seats.signature[known]]
+    known, turn = known[stays], turn[stays]
+    taken = np.zeros(len(seats), dtype=np.bool_)
+    taken[start[of_seat[known]] + turn] = True
+    free = np.ones(len(seats), dtype=np.bool_)
+    free[known] = False
+    others = np.flatnonzero(free)
+    others = others[in_random_order(of_seat[others], len(keys), stream)]
+    rank = np.arange(len(seats)) - np.repeat(start, many)
+    group = np.empty(len(seats), dtype=np.int64)
+    group[known] = first[seats.signature[known]] + turn
+    group[others] = np.repeat(first[keys // span], many)[~taken] + rank[~taken]
+    return group
+
+
+def _turns(signature: Ints, company: Ints) -> Ints:
+    """Rank the companies of every signature, the largest first; return the rank of each member's."""
+    pairs, of_member, size = np.unique(
+        np.column_stack([signature, company]), axis=0, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((-size, pairs[:, 0]))
+    starts = np.searchsorted(pairs[order, 0], pairs[order, 0])
+    turn = np.empty(len(pairs), dtype=np.int64)
+    turn[order] = np.arange(len(pairs)) - starts
+    return turn[of_member.ravel()]

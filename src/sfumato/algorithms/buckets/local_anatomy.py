@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Buckets, Protected, Rows, eligible_rows, protected_cells, simple_models
+from sfumato.algorithms.buckets.personal_series import (
+    PersonalBuckets,
+    in_series,
+    monotone_part,
+    personal_buckets,
+    refused_in_series,
+)
 from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedTable
 from sfumato.coding.grouping import first_rows, group_columns
@@ -29,6 +36,13 @@ class LocalAnatomy(Algorithm):
     keep them, if these are more. An adversary who knows everybody's quasi-identifiers may find every record, so each
     bucket on its own must keep the models. Which records of a value go into which bucket is random.
 
+    With a ledger, or if m-invariance is promised, buckets are those of `MInvariantBuckets`, for every attribute:
+    persons are published with the same values in all releases, counterfeits fill what nobody fills, and newcomers who
+    fit nowhere wait. A cell that is no longer flagged is shown only if nobody's exposure over the series then exceeds
+    what is promised; else it stays in its bucket. Persons stay with those with whom they were, as far as possible, so
+    that a cell that is shown concerns few others. Attributes that change stand alone in every release, unless something
+    is promised about the series.
+
     Sensitive cells are hidden, identities are not: see `LocalAnatomyGeneralization`. The work grows as $n \log n$ for
     $n$ records. If a value is too frequent for any bucket, as few of its records as possible are suppressed, if that
     many may be.
@@ -36,7 +50,10 @@ class LocalAnatomy(Algorithm):
     Parameters
     ----------
     halve : first split the values of an attribute at their median, in the order of its domain, as long as both
-        halves keep the models: the values of a bucket are then close to each other.
+        halves keep the models: the values of a bucket are then close to each other. In a series, where the values of a
+        bucket stay the same, it concerns only attributes that change.
+    allow_shown : in a series, whether cells may be flagged that an earlier release showed. They are hidden from now on
+        and counted in the report; what was shown cannot be taken back.
 
     References
     ----------
@@ -49,14 +66,17 @@ class LocalAnatomy(Algorithm):
     name = "local-anatomy"
     reference = "Doctoral thesis, Jilin University 2018, chapter 4"
     needs_monotone = "always"
+    follows_series = True
     serves_flags = True
     serves_attributes = "apart"
     hides_identities = False
 
     halve: bool = True
+    allow_shown: bool = False
 
     def __post_init__(self) -> None:
         require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
+        require(isinstance(self.allow_shown, bool), self, "allow_shown", "true or false", self.allow_shown)
 
     @property
     def publishes(self) -> Shows:
@@ -65,7 +85,7 @@ class LocalAnatomy(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse sensitive cells that no model protects."""
-        refusal = super().refusal(task)
+        refusal = super().refusal(monotone_part(task)) or refused_in_series(self, task)
         if refusal is not None:
             return refusal
         open_columns = {column.name for column in task.table.sensitive} - {each.name for each in protected_cells(task)}
@@ -79,12 +99,16 @@ class LocalAnatomy(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        if in_series(task):
+            found = personal_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
+            task.progress(0.8)
+            return _in_series(found)
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.8)
-        publication = _exact(task.table, kept, buckets)
+        publication, _ = _exact(task.table, kept, buckets)
         task.progress(1.0)
         return publication
 
@@ -130,21 +154,35 @@ def published_groups(rows: int, kept: Rows, labels: Sequence[int] | Buckets) -> 
     return group
 
 
-def _exact(table: CodedTable, kept: Rows, buckets: dict[str, Buckets]) -> Publication:
-    """Publish unflagged quasi-identifiers unchanged; records that look alike form a group."""
+def _in_series(found: PersonalBuckets) -> Publication:
+    """Publish a release of a series, with rows that belong to nobody."""
+    publication, star = _exact(found.table, found.kept, found.buckets, star=found.has_counterfeits)
+    return replace(publication, counterfeits=found.counterfeits(star), waiting=found.waiting)
+
+
+def _exact(
+    table: CodedTable, kept: Rows, buckets: Mapping[str, Buckets], *, star: bool = False
+) -> tuple[Publication, int]:
+    """Publish unflagged quasi-identifiers unchanged; records that look alike form a group.
+
+    With `star` there is a group that shows nothing but `*`; its number is returned, too.
+    """
     if not table.quasi:
-        return Publication(published_groups(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets)
+        return Publication(published_groups(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets), 0
     flags = flags_of(table)
     codes = [
-        np.where(mask, len(column.domain) + 1, column.codes)[kept]
-        for column, mask in zip(table.quasi, flags, strict=True)
+        np.append(np.where(mask, any_value, column.codes)[kept], np.full(int(star), any_value))
+        for column, mask, any_value in zip(
+            table.quasi, flags, [len(each.domain) + 1 for each in table.quasi], strict=True
+        )
     ]
     alike = group_columns(codes, [len(column.domain) + 2 for column in table.quasi])
-    chosen = kept[first_rows(alike)]
+    chosen = first_rows(alike)
     recoded = {}
-    for column, mask in zip(table.quasi, flags, strict=True):
-        value, starred = column.codes[chosen].astype(np.int64), mask[chosen]
+    for column, cells in zip(table.quasi, codes, strict=True):
+        value, starred = cells[chosen].astype(np.int64), cells[chosen] == len(column.domain) + 1
         low = np.where(starred, 0, value)
         high = np.where(~starred & (value == column.domain.missing), -1, low)
         recoded[column.name] = recode_ranges(column.domain, low, high, starred)
-    return Publication(published_groups(table.rows, kept, alike.labels), recoded, buckets=buckets)
+    group = published_groups(table.rows, kept, alike.labels[: len(kept)])
+    return Publication(group, recoded, buckets=buckets), int(alike.labels[-1])

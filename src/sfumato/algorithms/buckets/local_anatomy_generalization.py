@@ -12,6 +12,7 @@ from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy import flags_of, published_groups, refused_cells
+from sfumato.algorithms.buckets.personal_series import in_series, monotone_part, personal_buckets, refused_in_series
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
@@ -39,9 +40,10 @@ class LocalAnatomyGeneralization(Algorithm):
     A pattern of fewer than $k$ records joins the pattern with which it has the most unflagged attributes in common:
     another small one, or one group of a large one. An attribute that is flagged for any record of a group is published
     as `*` for the others. A small pattern that has nothing in common with any other is suppressed, if that many records
-    may be; otherwise its group is published without quasi-identifiers. Sensitive attributes that no model names are
-    published next to their group, unchanged. The work grows as $d\, n \log n$ for $n$ records and $d$ attributes, and
-    with the square of the number of patterns; with seeds, whose cuts may be uneven, as $d\, n$ times the depth.
+    may be; otherwise, and in a series, its group is published without quasi-identifiers. Sensitive attributes that no
+    model names are published next to their group, unchanged. The work grows as $d\, n \log n$ for $n$ records and $d$
+    attributes, and with the square of the number of patterns; with seeds, whose cuts may be uneven, as $d\, n$ times
+    the depth.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ class LocalAnatomyGeneralization(Algorithm):
         `"seeds"` sends every record to the nearer of two distant ones, and stops where a side would have fewer than
         $k$ records (algorithm 5.3). `"cheapest"` chooses the cheapest of several cuts, as `NCPTopDown` does, and loses
         the least; it is not in the thesis.
-    halve : as for `LocalAnatomy`.
+    halve, allow_shown : as for `LocalAnatomy`.
 
     References
     ----------
@@ -62,16 +64,19 @@ class LocalAnatomyGeneralization(Algorithm):
     name = "local-anatomy-generalization"
     reference = "Doctoral thesis, Jilin University 2018, chapter 5"
     needs_monotone = "always"
+    follows_series = True
     serves_flags = True
     serves_attributes = "apart"
 
     mechanism: Mechanism = "cuts"
     halve: bool = True
+    allow_shown: bool = False
 
     def __post_init__(self) -> None:
         known = get_args(Mechanism)
         require(self.mechanism in known, self, "mechanism", "'cuts', 'seeds' or 'cheapest'", self.mechanism)
         require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
+        require(isinstance(self.allow_shown, bool), self, "allow_shown", "true or false", self.allow_shown)
 
     @property
     def publishes(self) -> Shows:
@@ -80,25 +85,49 @@ class LocalAnatomyGeneralization(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse flagged cells that no model protects, and models of other things than group sizes and values."""
-        return super().refusal(task) or refused_cells(self, task)
+        series = refused_in_series(self, task)
+        return super().refusal(monotone_part(task)) or series or refused_cells(self, task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
-        table, protected = task.table, protected_cells(task)
         k = max((model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)), default=1)
+        if in_series(task):
+            return self._search_in_series(task, k)
+        protected = protected_cells(task)
         kept, pools = _kept_pools(task, protected, k)
         task.progress(0.1)
         buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.4)
+        published, _ = self._published(task, k, kept, pools)
+        task.progress(1.0)
+        return replace(published, buckets=buckets)
+
+    def _search_in_series(self, task: Task, k: int) -> Publication:
+        """Find what to publish in a release of a series."""
+        found = personal_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
+        _refuse_few(found.kept, task, k)
+        task.progress(0.4)
+        task = replace(task, table=found.table)
+        pools, _ = merged(pools_of(flags_of(found.table), found.kept), k, 0)
+        published, star = self._published(task, k, found.kept, pools, star=found.has_counterfeits)
+        task.progress(1.0)
+        return replace(published, buckets=found.buckets, counterfeits=found.counterfeits(star), waiting=found.waiting)
+
+    def _published(
+        self, task: Task, k: int, kept: Rows, pools: list[Pool], *, star: bool = False
+    ) -> tuple[Publication, int]:
+        """Cut pools into groups and cover these; with `star`, also return a group that shows nothing but `*`."""
 
         def cut(rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:
             return self._cut(task, k, rows, unflagged)
 
+        table = task.table
         group = group_pools(pools, table.quasi, cut, table.rows)[kept]
         task.progress(0.9)
-        published = publish_groups(group, _covered(table, kept, group))
-        task.progress(1.0)
-        return replace(published, group=published_groups(table.rows, kept, published.group), buckets=buckets)
+        group, rows = (np.append(group, group.max() + 1), np.append(kept, kept[0])) if star else (group, kept)
+        found = publish_groups(group.astype(np.int32), _covered(table, rows, group, star=star))
+        shown = published_groups(table.rows, kept, found.group[: len(kept)])
+        return replace(found, group=shown), int(found.group[-1])
 
     def _cut(self, task: Task, k: int, rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:
         """Form groups of at least k among records of one pattern."""
@@ -139,22 +168,31 @@ def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, l
         kept = eligible_rows(protected, kept, task)
         spare = task.most_suppressed - (task.table.rows - len(kept))
         pools, lost = merged(pools_of(flags, kept), k, spare)
-        if len(kept) < k:
-            raise InfeasibleError(
-                f"Only {len(kept):,} of {task.table.rows:,} records are left after too frequent sensitive values are "
-                f"suppressed, but k = {k:,} are needed; promise less."
-            )
+        _refuse_few(kept, task, k)
         if not len(lost):
             return kept, pools
         kept = np.setdiff1d(kept, lost, assume_unique=True)
 
 
-def _covered(table: CodedTable, kept: Rows, group: Labels) -> dict[str, Recoded]:
-    """Cover the values of every group; if any of its cells is flagged, publish `*` for all that are not."""
+def _refuse_few(kept: Rows, task: Task, k: int) -> None:
+    """Refuse to publish fewer records than a group needs."""
+    if len(kept) < k:
+        raise InfeasibleError(
+            f"Only {len(kept):,} of {task.table.rows:,} records are left after too frequent sensitive values are "
+            f"suppressed, but k = {k:,} are needed; promise less."
+        )
+
+
+def _covered(table: CodedTable, kept: Rows, group: Labels, *, star: bool) -> dict[str, Recoded]:
+    """Cover the values of every group; if any of its cells is flagged, publish `*` for all that are not.
+
+    With `star`, the last group shows nothing but `*`.
+    """
     groups = int(group.max()) + 1
     recoded = {}
     for column, mask in zip(table.quasi, flags_of(table), strict=True):
         starred = np.bincount(group, mask[kept], minlength=groups) > 0
+        starred[groups - 1] |= star
         mine = column.take(kept)
         cover = _sets if column.domain.scale is Scale.NOMINAL else _ranges
         recoded[column.name] = cover(mine, group, starred)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +13,7 @@ from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale
-from sfumato.threads import worker_count
+from sfumato.threads import in_threads
 from sfumato.validation import require
 
 
@@ -86,9 +85,8 @@ class Mondrian(Algorithm):
             low, high, exact = ranges.low[:, j], ranges.high[:, j], self.bounds == "exact"
             return recode_ranges(quasi[j].domain, low, high, missing, exact=exact)
 
-        with ThreadPoolExecutor(worker_count()) as pool:
-            columns = pool.map(recode, range(len(quasi)))
-            recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
+        columns = in_threads(recode, range(len(quasi)), task.table.cases)
+        recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
         if rides:
             group, recoded = keep_missing(group, recoded, quasi)
         return publish_groups(group, recoded)

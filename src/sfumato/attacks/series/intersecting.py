@@ -35,7 +35,7 @@ class Intersection(SeriesAttack):
         """Claim what is decided."""
         alone = decided_values(one.releases, propagate=False)
         left = decided_values(one.releases) if self.propagate else alone
-        last = one.releases[-1].members >= 0
+        last = (one.releases[-1].members >= 0) & one.published
         details = {"last_by_intersection": _share(alone, last), "last_decided": _share(left, last)}
         return Claims(left, details)
 
@@ -74,7 +74,7 @@ class CriticalAbsence(SeriesAttack):
 class Unflagging(SeriesAttack):
     """Take the values of persons whose cells a release shows out of the groups that hid them; claim what is left.
 
-    A cell that is shown is a group of one. `details` has the share of the persons who are shown somewhere. Nothing is
+    A cell that is shown is a group of one. `details` has the number of persons who are shown somewhere. Nothing is
     claimed about them: their values are published.
     """
 
@@ -88,7 +88,7 @@ class Unflagging(SeriesAttack):
         for each in one.releases:
             decided = decided_beside(each, np.flatnonzero(shown), value[shown])
             found = np.where((found == NOBODY) & ~shown, decided, found)
-        return Claims(found, {"shown": float(shown[one.published].mean())})
+        return Claims(found, {"shown": float(shown.sum())})
 
     def refuses(self, one: SeriesOfOne) -> str | None:
         """Require cells that are hidden in one release and shown in another."""

@@ -12,12 +12,12 @@ from sfumato.table.values import texts
 
 
 def read_series(versions: Versions, *, targets: int, seed: int) -> SeriesSetting:
-    """Read all releases; attributes that change, and those that are flagged, are left out."""
+    """Read all releases; attributes that change are left out."""
     for each in versions.versions:
         if not each.evidence.published.num_rows:
             raise SchemaError(f"Of {each.name} no row is published; leave it out of the series.")
     schema = versions.schema
-    permanent = [name for name in schema.sensitive if name not in schema.transient]
+    permanent = [name for name in versions.attributes if name not in schema.transient]
     read = {name: _read(versions, name) for name in permanent}
     if versions.unplaced:
         raise SchemaError(

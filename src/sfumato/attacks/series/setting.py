@@ -60,8 +60,9 @@ class SeriesOfOne:
 
     @cached_property
     def published(self) -> Flags:
-        """Who was ever in a group."""
-        return np.asarray(np.any([each.members >= 0 for each in self.releases], axis=0))
+        """Who was ever in a group, and whose cell no release shows because she did not flag it."""
+        inside = np.any([each.members >= 0 for each in self.releases], axis=0)
+        return np.asarray(inside & ~self.history.open)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +113,8 @@ class SeriesAttack(ABC):
 
     def refuses(self, one: SeriesOfOne) -> str | None:
         """Return why the attack does not apply to a sensitive attribute; None if it does."""
+        if not one.published.any():
+            return "nobody hides a value."
         return None if len(one.releases) >= TWO else "it needs at least two releases."
 
     def refusal(self, setting: SeriesSetting) -> str | None:

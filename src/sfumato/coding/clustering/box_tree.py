@@ -47,7 +47,11 @@ class BoxTree:
         ends, numbers = np.append(starts[1:], len(places)), np.arange(len(starts))
         chosen = places[order[starts]]
         away = np.where(lines, chosen - shape[2], 0.0)
-        axes = np.vstack([chosen.T, (away * away if squared else np.abs(away)).sum(axis=1)])
+        axes = np.zeros(
+            (len(taxonomies) + 1, max(2, len(chosen))), order="F"
+        )  # loops are compiled for this order alone
+        axes[:-1, : len(chosen)] = chosen.T
+        axes[-1, : len(chosen)] = (away * away if squared else np.abs(away)).sum(axis=1)
         spots = axes, ends, ends - starts, order, numbers, numbers.copy(), np.zeros_like(numbers)
         first, last = np.searchsorted(starts, begin), np.searchsorted(starts, end)
         boxes = np.empty((2, len(second), len(axes)))

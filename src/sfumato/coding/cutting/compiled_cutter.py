@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -198,14 +199,27 @@ class CompiledCutter:
         return np.asarray(np.clip(quota - _running(counts, pieces), 0, counts))
 
     def _in_threads(self, sizes: Ints, work: Callable[[int, int], None]) -> None:
-        """Distribute items among threads so that each gets about the same number of records; a few need no threads."""
+        """Distribute items among threads so that each gets about the same number of records; a few need no threads.
+
+        This thread works, too: waking another one for every share would cost as much as a share does at great depth.
+        """
         if sizes.sum() <= PIECE_ROWS:
             work(0, len(sizes))
             return
         until = np.cumsum(sizes)
         shares = np.linspace(0, until[-1], 4 * worker_count() + 1)[1:]
         edges = np.unique(np.concatenate([[0], np.searchsorted(until, shares) + 1]).clip(max=len(sizes)))
-        list(self._pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+        shared = iter(list(pairwise(edges.tolist())))  # a list's iterator gives every item to one thread
+
+        def work_on() -> None:
+            for first, last in shared:
+                work(first, last)
+
+        helping = [self._pool.submit(work_on) for _ in range(worker_count() - 1)]
+        work_on()
+        for each in helping:
+            if not each.cancel():
+                each.result()
 
 
 def _running(counts: Ints, pieces: SegmentPieces) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numba as nb
+
 from sfumato.coding.kernels.compiling import Array, compiled
 
 
@@ -9,7 +11,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 def mark_codes(group: Array, codes: Array, masks: Array) -> None:
     """Set the bit of every code in the mask of its group."""
     for i in range(len(group)):
-        masks[group[i]] |= 1 << codes[i]
+        masks[group[i]] |= nb.int64(1) << nb.int64(codes[i])
 
 
 @compiled
@@ -47,15 +49,25 @@ def keep_distinct(dealt: Array, begins: Array, offsets: Array) -> None:
 
 
 @compiled
-def find_codes(offsets: Array, members: Array, place: Array, codes: Array, found: Array) -> None:
-    """Find out for pairs of a set, by its place, and a code whether it is among the ascending members of the set."""
-    for i in range(len(place)):
-        low, end = offsets[place[i]], offsets[place[i] + 1]
-        high = end
-        while low < high:
-            middle = (low + high) // 2
-            if members[middle] < codes[i]:
-                low = middle + 1
-            else:
-                high = middle
-        found[i] = low < end and members[low] == codes[i]
+def cover_codes(
+    spans: tuple[Array, ...], sets: tuple[Array, ...], last: int, label: Array, codes: Array, found: Array
+) -> None:
+    """Find out for pairs of a label and a code whether the one covers the other; see `sfumato.coding.code_sets`."""
+    low, high, missing = spans
+    place, offsets, members = sets
+    for i in range(len(label)):
+        at, code = label[i], nb.int64(codes[i])
+        if code == last:
+            found[i] = missing[at]
+        elif place[at] < 0:
+            found[i] = low[at] <= code <= high[at]
+        else:
+            begin, end = offsets[place[at]], offsets[place[at] + 1]
+            above = end
+            while begin < above:
+                middle = (begin + above) // 2
+                if members[middle] < code:
+                    begin = middle + 1
+                else:
+                    above = middle
+            found[i] = begin < end and members[begin] == code

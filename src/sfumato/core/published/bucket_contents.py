@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.histograms import Counts, sparse_counts
 from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.table.values import as_dictionary
 
 LARGEST_COUNT = 2**62
 
@@ -46,7 +47,7 @@ class BucketContents:
         cls, numbers: pa.ChunkedArray, column: CodedColumn, counts: Counts, scale: int | None
     ) -> BucketContents:
         """Take what was counted of some whole buckets: the bucket of every count, and the value."""
-        encoded = numbers.dictionary_encode().unify_dictionaries().combine_chunks()
+        encoded = as_dictionary(numbers)
         bucket = encoded.indices.to_numpy()
         found = sparse_counts(bucket, len(encoded.dictionary), column.codes, len(column.domain) + 1, counts)
         return cls(*found, scale, encoded.dictionary)

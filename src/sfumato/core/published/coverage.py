@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.code_sets import CodeSets
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
@@ -32,7 +33,6 @@ from sfumato.core.published.plain_sets import NO_MEMBERS, Members
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
-CELLS_PER_PAIR = 10  # a table of all labels and codes is worth it if it has at most so many cells per question
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive, as tables are
 
 
@@ -57,32 +57,14 @@ class Coverage:
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Return for pairs of label and code whether the label covers the code."""
-        span = len(self.domain) + 1
-        if len(self.low) * span <= CELLS_PER_PAIR * len(label):
-            return np.asarray(self._covered.ravel()[label.astype(np.int64) * span + code])
-        covered = (self.low[label] <= code) & (code <= self.high[label])
-        if self.members:
-            place = self._place[label]
-            listed = np.flatnonzero(place >= 0)
-            covered[listed] = self.members.contain(place[listed], code[listed])
-        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
+        return self._sets.cover(label, code)
 
     @cached_property
-    def _covered(self) -> npt.NDArray[np.bool_]:
-        """Whether every label covers every code, and then a missing value."""
-        codes = np.arange(len(self.domain) + 1)
-        covered = (self.low[:, None] <= codes) & (codes <= self.high[:, None])
-        covered[self.members.at] = False
-        covered[np.repeat(self.members.at, self.members.counts), self.members.codes] = True
-        covered[:, -1] = self.missing
-        return covered
-
-    @cached_property
-    def _place(self) -> Ints:
-        """The place of every label among those with members, or -1."""
+    def _sets(self) -> CodeSets:
         place = np.full(len(self.low), -1, dtype=np.int64)
         place[self.members.at] = np.arange(len(self.members))
-        return place
+        sets = place, self.members.offsets, self.members.codes
+        return CodeSets(self.low, self.high, self.missing, *sets, self.domain.missing)
 
 
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.code_sets import find_codes
 from sfumato.core.publication import plain_members
 
 Ints = npt.NDArray[np.int64]
@@ -73,15 +72,6 @@ class Members(Mapping[int, Ints]):
         offsets = np.concatenate([[0], np.cumsum(counts[order])])
         picked = np.arange(offsets[-1]) + np.repeat(begins[order] - offsets[:-1], counts[order])
         return Members(at[order], offsets, np.concatenate([self.codes, other.codes])[picked])
-
-    def contain(self, place: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
-        """Return for pairs of a place among these labels and a code whether it is a member.
-
-        >>> some = Members.of({4: np.array([0, 2]), 7: np.array([1])})
-        >>> some.contain(np.array([0, 0, 1]), np.array([1, 2, 1])).tolist()
-        [False, True, True]
-        """
-        return find_codes(self.offsets, self.codes, place, code)
 
 
 NO_MEMBERS = Members.of({})

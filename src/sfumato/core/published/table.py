@@ -25,7 +25,7 @@ from sfumato.core.published.plain_sets import Members, plain_sets
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import as_dictionary, texts
 from sfumato.threads import in_threads
 from sfumato.validation import did_you_mean
 
@@ -341,8 +341,7 @@ def _grouped(columns: Sequence[PublishedColumn], cases: int) -> Grouped:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    combined = encoded.unify_dictionaries().combine_chunks()
+    combined = as_dictionary(column)
     values = combined.dictionary
     shown = values if pa.types.is_string(values.type) else texts(values)
     distinct = shown.unique()

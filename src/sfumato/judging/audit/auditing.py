@@ -26,6 +26,7 @@ from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.object_stores import stored_table
+from sfumato.table.parts_list import refuse_other_parts
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -69,6 +70,7 @@ def audit(
     check_models(models, schema)
     check_stated(counterfeits, "audit")
     resources, published = Resources(**where), stored_table(published)
+    refuse_other_parts(published)
     people = None if population is None else to_arrow(population)[0]
     if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}

@@ -117,7 +117,7 @@ class Counts:
                 return self._buckets[name]
             if model.of_buckets and bucket_column(self.shown.column_names, name) is not None:
                 if name not in self._buckets:
-                    self._buckets[name] = whole_buckets(self.shown, name, self.schema, self.table.weights)
+                    self._buckets[name] = whole_buckets(self.shown, name, self.schema, self.table.weights, self.persons)
                 return self._buckets[name]
         return None
 

@@ -21,7 +21,7 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.centers import stray_centers
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import as_dictionary, texts
 
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 400_000_000
@@ -334,7 +334,7 @@ def coded_alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
     """Code the cells of two columns together, so that equal cells have equal codes."""
     shown, original = _alike(shown, original)
     both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
-    encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = as_dictionary(both)
     width, star = len(encoded.dictionary) + 1, None
     codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_string(shown.type):

@@ -96,13 +96,22 @@ def compare_tabulations(
     0.0
     """
     tables = both_tables(original, published)
-    names = [name for name in shared(*tables) if not has_distances(tables[0].column(name).type)]
+    names = categories(tables[0], shared(*tables))
     for name in columns or ():
         refuse_absent(name, *tables)
     found = tabulations_of(read_apart(*tables, names if columns is None else columns, schema), choose=columns is None)
     if found is None:
         raise SchemaError("The tables share no two columns of few values; name the columns to tabulate.")
     return found
+
+
+def categories(table: pa.Table, names: Sequence[str]) -> list[str]:
+    """Keep the columns of few values that are neither numbers nor dates: no others are tabulated."""
+    return [
+        name
+        for name in names
+        if not has_distances(table[name].type) and len(table[name].unique().drop_null()) <= MOST_VALUES
+    ]
 
 
 def read_apart(

@@ -13,7 +13,13 @@ from sfumato.exceptions import SchemaError
 from sfumato.judging.comparing.moments import MomentComparison, moments_of
 from sfumato.judging.comparing.reading import middles_of, numbers_of
 from sfumato.judging.comparing.regression import RegressionComparison, regression_of
-from sfumato.judging.comparing.tabulation import TabulationComparison, columns_of, read_apart, tabulations_of
+from sfumato.judging.comparing.tabulation import (
+    TabulationComparison,
+    categories,
+    columns_of,
+    read_apart,
+    tabulations_of,
+)
 from sfumato.judging.evidence import Evidence
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
@@ -124,13 +130,9 @@ def _published_numbers(evidence: Evidence, name: str) -> Numbers:
 
 
 def _categories(evidence: Evidence) -> list[Any]:
-    """Return the columns that are neither numbers nor dates, read in both tables."""
+    """Return the columns that are neither numbers nor dates, those of many values only among quasi-identifiers."""
     source = evidence.source
-    others = [
-        name
-        for name in _by_role(evidence)
-        if name not in evidence.schema.quasi and not has_distances(source[name].type)
-    ]
+    others = categories(source, [name for name in _by_role(evidence) if name not in evidence.schema.quasi])
     known = [pair for pair in columns_of(evidence) if not has_distances(source[pair[0].name].type)]
     return [*known, *read_apart(source, evidence.published, others, evidence.schema)]
 

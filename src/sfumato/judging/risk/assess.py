@@ -39,6 +39,7 @@ from sfumato.judging.risk.summary import html_summary, text_summary
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.values import as_dictionary
 from sfumato.validation import require
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -331,7 +332,7 @@ def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     column = table[name]
     if column.null_count:
         raise SchemaError(f"Column {name!r} has {column.null_count:,} rows without a household; give every record one.")
-    return np.asarray(column.dictionary_encode().unify_dictionaries().combine_chunks().indices, dtype=np.int64)
+    return np.asarray(as_dictionary(column).indices, dtype=np.int64)
 
 
 def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecord, ...]:

@@ -67,6 +67,18 @@ class Version:
         """A text for every original row that tells persons apart."""
         return person_keys(self.source, self.evidence.schema.identifier, self.name)
 
+    def shown_cells(self, attribute: str) -> npt.NDArray[np.bool_]:
+        """Return which published rows show a cell that is not flagged, though others of its attribute are.
+
+        A quasi-identifier counts as shown however coarse it is published, because she knows it.
+        """
+        shown, flag = self.evidence.published, self.evidence.schema.flags.get(attribute)
+        buckets, rows = bucket_numbers(shown, attribute), self.placed.rows
+        if flag is None:
+            return np.zeros(shown.num_rows, dtype=np.bool_)
+        open_cells = ~np.asarray(self.source[flag])[np.maximum(rows, 0)] & (rows >= 0)
+        return open_cells if buckets is None else open_cells & (buckets < 0)
+
     def groups_of(self, attribute: str) -> Ints:
         """Return the group of every published row for one attribute: its bucket, or the rows that look alike.
 
@@ -174,7 +186,11 @@ class Versions:
         releases, truth = [], np.full((len(shown), everybody), -1)
         for number, version in enumerate(self.versions):
             truth[number, persons[number]] = own[number]
-            releases.append(self._release(version, attribute, shown[number], persons[number], width))
+            cells = shown[number]
+            if attribute not in self.schema.sensitive:  # coarse or not, she knows what is not flagged
+                known = own[number][np.maximum(version.placed.rows, 0)]
+                cells = np.where(version.shown_cells(attribute), known, cells)
+            releases.append(self._release(version, attribute, cells, persons[number], width))
             if not version.placed.several and not version.evidence.masking.records:
                 _refuse_strange(releases[-1], truth[number], attribute, version.name)
         history = History(attribute, everybody, tuple(releases), truth, transient=transient, values=values)
@@ -191,27 +207,30 @@ class Versions:
 
     def _release(self, version: Version, attribute: str, codes: Ints, persons: Ints, width: int) -> GroupedRelease:
         group, rows = version.groups_of(attribute), version.placed.rows
-        kept = self._told_cells(version, attribute)
+        kept, alone = self._told_cells(version, attribute), version.shown_cells(attribute)
         groups = int(group.max(initial=-1)) + 1
+        shown = np.zeros(groups, dtype=np.bool_)
+        shown[group[alone]] = bucket_numbers(version.evidence.published, attribute) is not None
         members = np.full(self.persons[1], -1)
         mine = kept & (rows >= 0)
         members[persons[rows[mine]]] = group[mine]
         once = np.ones(int(kept.sum()), dtype=np.int64)
         histogram = Histogram.of_entries(group[kept], codes[kept], once, groups=groups, width=width)
         nobody = np.bincount(group[kept & (rows < 0)], minlength=groups)
-        return GroupedRelease(members, histogram, nobody)
+        return GroupedRelease(members, histogram, nobody, shown).only(histogram.sizes > 0)
 
     def _told_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
         """Say which cells are in groups; a suppressed one that stands with its row is in none.
 
-        Neither are cells of a quasi-identifier that stand in no bucket: she knows them, and they may be coarser.
+        Neither are cells of a row of nobody that stand in no bucket.
         """
         shown = version.evidence.published
         buckets = bucket_numbers(shown, attribute)
         if attribute not in self.schema.sensitive:
-            return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(buckets >= 0)
+            alone = version.shown_cells(attribute)
+            return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(alone | (buckets >= 0))
         stars = np.asarray(pc.fill_null(pc.equal(texts(shown[attribute]), SUPPRESSED_TEXT), fill_value=False))
-        return ~stars if buckets is None else ~stars | (buckets >= 0)
+        return ~stars if buckets is None else (~stars & (version.placed.rows >= 0)) | (buckets >= 0)
 
 
 def _by(evidence: Evidence, schema: Schema) -> Evidence:

@@ -22,3 +22,12 @@ class Known:
     top: npt.NDArray[np.float64]
     exact: npt.NDArray[np.bool_]
     sure: npt.NDArray[np.bool_]
+
+    def without(self, persons: npt.NDArray[np.bool_]) -> Known:
+        """Return the same as if some persons were in no group."""
+        return Known(
+            np.where(persons, 0, self.candidates),
+            np.where(persons, np.nan, self.top),
+            self.exact | persons,
+            self.sure | persons,
+        )

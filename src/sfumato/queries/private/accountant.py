@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
-from sfumato.queries.private.budget import shown, units_of_budget, units_of_cost
+from sfumato.queries.private.budget import (
+    shown,
+    shown_delta,
+    units_of_budget,
+    units_of_cost,
+    units_of_delta_budget,
+    units_of_delta_cost,
+)
 from sfumato.table.held_file import complete, create, damaged, facts, held
 from sfumato.validation import require
 
-FORMAT = "sfumato accountant 1"
+PURE_FORMAT = "sfumato accountant 1"  # files without deltas, which answer pure questions only
+FORMAT = "sfumato accountant 2"
 WHAT = "accountant"
 LONGEST_NAME = 200
-SCHEMA = """
+PURE_SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE ledger (
     entry INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -23,6 +32,10 @@ CREATE TABLE ledger (
     question TEXT NOT NULL
 );
 CREATE TABLE spent (analyst TEXT PRIMARY KEY, units INTEGER NOT NULL CHECK (units > 0)) WITHOUT ROWID;
+"""
+DELTAS = """
+ALTER TABLE ledger ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
+ALTER TABLE spent ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
 """
 
 
@@ -37,9 +50,10 @@ class Spending:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """The whole budget, and the budget of everyone who asked."""
+    """The whole budget of epsilon and of delta, and the epsilon of everyone who asked."""
 
     total: Spending
+    delta: Spending
     analysts: Mapping[str, Spending]
     answers: int
 
@@ -49,8 +63,8 @@ class Accountant:
 
     A cost is written to disk before the answer is computed: whatever stops the program in between, the budget is
     spent, and nobody gets two answers for one cost. Users in other threads and processes wait for each other. Costs
-    add up (sequential composition of pure differential privacy), in whole multiples of 1e-12, so that no rounding lets
-    anything slip through.
+    add up (sequential composition of differential privacy), epsilons in whole multiples of 1e-12 and deltas of 1e-18,
+    so that no rounding lets anything slip through.
 
     Parameters
     ----------
@@ -58,25 +72,43 @@ class Accountant:
         it as safe as the table.
     total : the epsilon that all analysts together may spend on the table.
     per_analyst : the epsilon that each of them may spend; by default all of `total`.
+    total_delta : the delta that all analysts together may spend; by default 0, so that only questions with pure
+        differential privacy are answered. A file that was made before there were deltas has 0, too.
     """
 
     def __init__(
-        self, path: str | Path, *, total: float | str | None = None, per_analyst: float | str | None = None
+        self,
+        path: str | Path,
+        *,
+        total: float | str | None = None,
+        per_analyst: float | str | None = None,
+        total_delta: float | str | None = None,
     ) -> None:
         self.path = Path(path)
-        require(total is not None or per_analyst is None, self, "per_analyst", "given together with total", per_analyst)
-        if total is not None:
-            budget = units_of_budget(total, "Accountant", "total")
-            share = budget if per_analyst is None else units_of_budget(per_analyst, "Accountant", "per_analyst")
-            require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
-            self._create({"total": str(budget), "per_analyst": str(share)})
-        elif not self.path.is_file():
-            raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
-        self._verify()
+        for name, given in (("per_analyst", per_analyst), ("total_delta", total_delta)):
+            require(total is not None or given is None, self, name, "given together with total", given)
+        if total is None:
+            if not self.path.is_file():
+                raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
+            self._verify()
+            return
+        budget = units_of_budget(total, "Accountant", "total")
+        share = budget if per_analyst is None else units_of_budget(per_analyst, "Accountant", "per_analyst")
+        require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
+        delta = units_of_delta_budget(0 if total_delta is None else total_delta, "Accountant", "total_delta")
+        said = {"total": str(budget), "per_analyst": str(share), "total_delta": str(delta)}
+        create(self.path, WHAT, PURE_SCHEMA + DELTAS, {"format": FORMAT, **said})
+        known = self._verify()
+        if any(known[name] != value for name, value in said.items()):
+            raise InvalidParameterError(
+                f"The accountant {self.path} exists with another budget; omit total, per_analyst and total_delta to"
+                " use it."
+            )
 
     def __repr__(self) -> str:
-        total = self.balance().total
-        return f"Accountant({total.left} of {total.budget} left)"
+        balance = self.balance()
+        delta = "" if balance.delta.budget == "0" else f", delta {balance.delta.left} of {balance.delta.budget}"
+        return f"Accountant({balance.total.left} of {balance.total.budget} left{delta})"
 
     def belong_to(self, fingerprint: str, unit: str) -> None:
         """Bind the budget to one table and one unit of privacy; refuse any other."""
@@ -91,25 +123,30 @@ class Accountant:
                 f"The accountant {self.path} keeps a budget per {known['unit']}, not per {unit}; ask with that unit."
             )
 
-    def spend(self, analyst: str, epsilon: float | str, question: str) -> int:
+    def spend(self, analyst: str, epsilon: float | str, question: str, *, delta: float | str = 0) -> int:
         """Spend before answering, or refuse; return the entry in the ledger."""
-        cost = units_of_cost(epsilon, "Accountant")
+        cost, chance = units_of_cost(epsilon, "Accountant"), units_of_delta_cost(delta, "Accountant")
         named = str(analyst) == analyst and 0 < len(analyst.strip()) <= LONGEST_NAME
         require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
         with held(self.path, WHAT) as store:
             if not complete(store, "ledger"):
                 raise damaged(self.path, WHAT)
             known = facts(store)
-            (everyone,) = store.execute("SELECT coalesce(sum(units), 0) FROM spent").fetchone()
+            everyone, gone = store.execute(
+                "SELECT coalesce(sum(units), 0), coalesce(sum(delta), 0) FROM spent"
+            ).fetchone()
             own = store.execute("SELECT units FROM spent WHERE analyst = ?", (analyst,)).fetchone() or (0,)
             _refuse_overspending("the table", int(known["total"]) - everyone, cost)
             _refuse_overspending(f"analyst {analyst!r}", int(known["per_analyst"]) - own[0], cost)
+            _refuse_chance(int(known["total_delta"]) - gone, chance)
             entry = store.execute(
-                "INSERT INTO ledger (analyst, units, question) VALUES (?, ?, ?)", (analyst, cost, question)
+                "INSERT INTO ledger (analyst, units, question, delta) VALUES (?, ?, ?, ?)",
+                (analyst, cost, question, chance),
             ).lastrowid
             store.execute(
-                "INSERT INTO spent VALUES (?, ?) ON CONFLICT (analyst) DO UPDATE SET units = units + excluded.units",
-                (analyst, cost),
+                "INSERT INTO spent (analyst, units, delta) VALUES (?, ?, ?) ON CONFLICT (analyst)"
+                " DO UPDATE SET units = units + excluded.units, delta = delta + excluded.delta",
+                (analyst, cost, chance),
             )
         assert entry is not None  # noqa: S101 - SQLite numbers every row that it inserts
         return entry
@@ -119,36 +156,38 @@ class Accountant:
         with held(self.path, WHAT) as store:
             known = facts(store)
             own = dict(store.execute("SELECT analyst, units FROM spent ORDER BY analyst"))
-            (answers,) = store.execute("SELECT count(*) FROM ledger").fetchone()
+            answers, gone = store.execute("SELECT count(*), coalesce(sum(delta), 0) FROM ledger").fetchone()
+        granted = int(known["total_delta"])
         share = int(known["per_analyst"])
         return Balance(
             total=_spending(sum(own.values()), int(known["total"])),
+            delta=Spending(spent=shown_delta(gone), budget=shown_delta(granted), left=shown_delta(granted - gone)),
             analysts={analyst: _spending(units, share) for analyst, units in own.items()},
             answers=answers,
         )
 
-    def _create(self, budgets: Mapping[str, str]) -> None:
-        """Create the file, unless it exists; then it must agree."""
-        if create(self.path, WHAT, SCHEMA, {"format": FORMAT, **budgets}):
-            return
-        with held(self.path, WHAT) as store:
-            known = facts(store)
-        if any(known.get(name) != value for name, value in budgets.items()):
-            raise InvalidParameterError(
-                f"The accountant {self.path} exists with another budget; omit total and per_analyst to use it."
-            )
-
-    def _verify(self) -> None:
-        """Refuse a file that is not an accountant's, or that contradicts itself."""
+    def _verify(self) -> dict[str, str]:
+        """Refuse a file that is not an accountant's, or that contradicts itself; return its facts."""
         with held(self.path, WHAT) as store:
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            if sound and facts(store).get("format") == PURE_FORMAT:
+                _add_deltas(store)
             known = facts(store)
-            sums = dict(store.execute("SELECT analyst, sum(units) FROM ledger GROUP BY analyst"))
-            spent = dict(store.execute("SELECT analyst, units FROM spent"))
-            whole = complete(store, "ledger")
-        budgets = all(known.get(name, "").isdecimal() for name in ("total", "per_analyst"))
-        if not (sound and budgets and known.get("format") == FORMAT and sums == spent and whole):
-            raise damaged(self.path, WHAT)
+            sums = store.execute("SELECT analyst, sum(units), sum(delta) FROM ledger GROUP BY analyst").fetchall()
+            spent = store.execute("SELECT analyst, units, delta FROM spent").fetchall()
+            budgets = all(known.get(name, "").isdecimal() for name in ("total", "per_analyst", "total_delta"))
+            whole = complete(store, "ledger") and sorted(sums) == sorted(spent)
+            if not (sound and budgets and known.get("format") == FORMAT and whole):
+                raise damaged(self.path, WHAT)
+        return known
+
+
+def _add_deltas(store: sqlite3.Connection) -> None:
+    """Add what a file lacks that was made before there were deltas: it spent none, and may spend none."""
+    for statement in filter(str.strip, DELTAS.split(";")):
+        store.execute(statement)
+    store.execute("INSERT INTO facts VALUES ('total_delta', '0')")
+    store.execute("UPDATE facts SET value = ? WHERE name = 'format'", (FORMAT,))
 
 
 def _spending(spent: int, budget: int) -> Spending:
@@ -160,4 +199,12 @@ def _refuse_overspending(whose: str, left: int, cost: int) -> None:
         raise InfeasibleError(
             f"The budget of {whose} has {shown(left)} left, but the question costs {shown(cost)}; "
             "ask with a smaller epsilon or stop asking."
+        )
+
+
+def _refuse_chance(left: int, chance: int) -> None:
+    if chance > left:
+        raise InfeasibleError(
+            f"The budget of the table has a delta of {shown_delta(left)} left, but the question costs a delta of "
+            f"{shown_delta(chance)}; ask with a smaller delta or stop asking."
         )

@@ -1,4 +1,4 @@
-"""Epsilons as whole multiples of the smallest unit, so that their sums are exact."""
+"""Epsilons and deltas as whole multiples of the smallest unit, so that their sums are exact."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from sfumato.validation import require
 DECIMALS = 12
 UNIT = 10**12
 MOST = 10**6  # above it nothing is private; it fits SQLite's integers in units
+DELTA_DECIMALS = 18
+DELTA_UNIT = 10**18
 
 
 def units_of_cost(epsilon: object, owner: str, parameter: str = "epsilon") -> int:
@@ -30,22 +32,66 @@ def units_of_budget(epsilon: object, owner: str, parameter: str) -> int:
     return granted
 
 
+def units_of_delta_cost(delta: object, owner: str, parameter: str = "delta") -> int:
+    """Read a delta that is spent, in units; digits beyond the last decimal are rounded up.
+
+    >>> units_of_delta_cost("1e-6", "Accountant") == DELTA_UNIT // 10**6, units_of_delta_cost("1e-30", "Accountant")
+    (True, 1)
+    """
+    exact = _exact_delta(delta, owner, parameter)
+    return -(-exact.numerator * DELTA_UNIT // exact.denominator)
+
+
+def units_of_delta_budget(delta: object, owner: str, parameter: str) -> int:
+    """Read a delta that is granted, in units; digits beyond the last decimal are rounded down."""
+    exact = _exact_delta(delta, owner, parameter)
+    return exact.numerator * DELTA_UNIT // exact.denominator
+
+
 def shown(units: int) -> str:
-    """Format units as a decimal number.
+    """Format units of epsilon as a decimal number.
 
     >>> shown(units_of_cost("0.30", "PrivateTable")), shown(2 * UNIT)
     ('0.3', '2')
     """
-    whole, rest = divmod(units, UNIT)
-    return f"{whole}.{rest:0{DECIMALS}d}".rstrip("0").rstrip(".")
+    return _decimal(units, DECIMALS)
+
+
+def shown_delta(units: int) -> str:
+    """Format units of delta as a decimal number.
+
+    >>> shown_delta(units_of_delta_cost(1e-7, "Accountant"))
+    '0.0000001'
+    """
+    return _decimal(units, DELTA_DECIMALS)
+
+
+def exact_number(written: object) -> Fraction | None:
+    """Convert a float to the exact decimal it is written as: 0.1 is one tenth; None if it is no number.
+
+    >>> exact_number(0.1), exact_number("much")
+    (Fraction(1, 10), None)
+    """
+    number: Any = repr(written) if isinstance(written, float) else written
+    try:
+        return None if isinstance(written, bool) else Fraction(number)
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+
+
+def _decimal(units: int, decimals: int) -> str:
+    whole, rest = divmod(units, 10**decimals)
+    return f"{whole}.{rest:0{decimals}d}".rstrip("0").rstrip(".")
 
 
 def _exact(epsilon: object, owner: str, parameter: str) -> Fraction:
-    """Convert a float to the exact decimal it is written as: 0.1 is one tenth."""
-    written: Any = repr(epsilon) if isinstance(epsilon, float) else epsilon
-    try:
-        exact = Fraction(0) if isinstance(epsilon, bool) else Fraction(written)
-    except (TypeError, ValueError, ArithmeticError):
-        exact = Fraction(0)
+    exact = exact_number(epsilon) or Fraction(0)
     require(0 < exact <= MOST, owner, parameter, f"a number above 0 and at most {MOST:,}", epsilon)
     return exact
+
+
+def _exact_delta(delta: object, owner: str, parameter: str) -> Fraction:
+    exact = exact_number(delta)
+    fine = exact is not None and 0 <= exact < 1
+    require(fine, owner, parameter, "a number of at least 0 and below 1", delta)
+    return exact or Fraction(0)

@@ -134,6 +134,6 @@ def most_block_rows(memory: int) -> int:
 
 def _refuse(run: LargeRun, counted: Task) -> None:
     """Refuse models that not even all records together keep, and what the algorithm does not support."""
-    refuse_impossible(counted)
+    refuse_impossible(counted, run.recipe.algorithm)
     refuse_unsupported(counted, run.recipe.algorithm)
     refuse_without_suppression(counted, run.recipe.algorithm)

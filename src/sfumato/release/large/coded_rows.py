@@ -24,6 +24,7 @@ TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
 MOST_LOOKED_UP = 200_000  # values of a column that an engine looks up
 PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
+PLAIN = pa.ipc.IpcWriteOptions()  # of codes, which are read once for every depth of cuts and hardly become smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,10 @@ class CodedRows:
         """Code all rows of a table, batch by batch."""
         rows = hashed = 0
         with ExitStack() as files:
-            codes, cells = (BatchWriter(files, folder / f"{name}.arrow") for name in TOGETHER)
+            codes, cells = (
+                BatchWriter(files, folder / f"{name}.arrow", options)
+                for name, options in zip(TOGETHER, (PLAIN, PACKED), strict=True)
+            )
             for batch in batches:
                 coded, kept, summed = coder.coded(batch)
                 codes.write(coded)
@@ -201,14 +205,14 @@ def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tup
 class BatchWriter:
     """Writes batches to a file that is begun with the first of them."""
 
-    def __init__(self, files: ExitStack, path: Path) -> None:
-        self._files, self._path = files, path
+    def __init__(self, files: ExitStack, path: Path, options: pa.ipc.IpcWriteOptions = PACKED) -> None:
+        self._files, self._path, self._options = files, path, options
         self._writer: pa.RecordBatchFileWriter | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write one more batch."""
         if self._writer is None:
-            self._writer = self._files.enter_context(pa.ipc.new_file(self._path, batch.schema, options=PACKED))
+            self._writer = self._files.enter_context(pa.ipc.new_file(self._path, batch.schema, options=self._options))
         self._writer.write_batch(batch)
 
 

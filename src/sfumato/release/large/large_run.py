@@ -19,7 +19,7 @@ from sfumato.release.recoding_rules import Recoding
 from sfumato.sources.base import Source, TableProfile
 
 BYTES_PER_COMBINATION = 400  # of the search, the look-up of groups, and the combinations themselves
-BYTES_PER_ROW = 1_800  # of a segment at the peak: its codes and cells, search, order of rows, comparison
+BYTES_PER_ROW = 1_200  # of a segment at the peak: its codes and cells, search, order of rows, comparison
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.release.applying import published_kind
 from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase
+from sfumato.table.values import as_dictionary
 
 
 def rule_of(
@@ -69,7 +70,7 @@ def _first_by(combinations: pa.Table, quasi: Sequence[str], group: npt.NDArray[n
     """Find one of the combinations that differ only in other columns: they are published in the same group."""
     if not quasi:
         return np.zeros(1, dtype=np.intp)
-    coded = [combinations[name].dictionary_encode().unify_dictionaries().combine_chunks() for name in quasi]
+    coded = [as_dictionary(combinations[name]) for name in quasi]
     codes = [each.indices.fill_null(len(each.dictionary)).to_numpy(zero_copy_only=False) for each in coded]
     grouped = group_columns(codes, [len(each.dictionary) + 1 for each in coded])
     first = first_rows(grouped)

@@ -9,15 +9,16 @@ from sfumato.core.progress import Progress
 from sfumato.core.published.table import bucketed_attributes
 from sfumato.judging.evidence import Evidence
 from sfumato.release.large.judging import Judgement
-from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.large_release import TABLE, LargeRelease
 from sfumato.reporting.facts import bucket_facts, gather
-from sfumato.reporting.folders import Statement, write_beside
+from sfumato.reporting.folders import PUBLIC, Statement, write_beside
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import render_about
 from sfumato.reporting.judged import Judged
 from sfumato.reporting.public import is_bucket, promise_of, type_words
 from sfumato.reporting.words import BUCKET
 from sfumato.sources.base import Source
+from sfumato.table.parts_list import write_list
 from sfumato.words import words_in
 
 
@@ -47,6 +48,7 @@ def write_statement(
     internal = {"recipe.toml": release.recipe.to_toml()}
     internal |= {} if release.recoding is None else {"recoding.toml": release.recoding.to_toml()}
     write_beside(made, told, internal, report=report, progress=progress)
+    write_list(made / PUBLIC / TABLE)
 
 
 def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> list[dict[str, Any]]:

@@ -171,16 +171,17 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     mark = separator.encode()
     blocks = list(_blocks(data))
     quotes = np.cumsum([0, *(block.count(b'"') for block in blocks)]) % 2
-    pieces = []
+    pieces, same = [], True
 
     def trim(at: int) -> bytes | None:
         return _trimmed_block(blocks[at], mark[0], bool(quotes[at]))
 
-    for piece in in_threads(trim, range(len(blocks)), len(data)):
+    for block, piece in zip(blocks, in_threads(trim, range(len(blocks)), len(data)), strict=True):
         if piece is None:
             return _trimmed_slowly(data, mark), False
         pieces.append(piece)
-    return b"".join(pieces), not quotes[-1]
+        same &= piece is block
+    return data if same else b"".join(pieces), not quotes[-1]
 
 
 def has_loose_spaces(column: pa.ChunkedArray) -> bool:

@@ -18,9 +18,17 @@ from sfumato.table.values import coded, texts
 
 
 def typed_column(
-    name: str, distinct: pa.Array, codes: pa.Array, missing: Sequence[str], conventions: Conventions
+    name: str,
+    distinct: pa.Array,
+    codes: pa.Array,
+    missing: Sequence[str],
+    conventions: Conventions,
+    *,
+    parse_plain: Parse = parsed,
 ) -> pa.ChunkedArray:
     """Convert a coded column of text to the type that it is said to have, or else to the one that fits.
+
+    `parse_plain` is as for `by_conventions`.
 
     Raises
     ------
@@ -29,7 +37,9 @@ def typed_column(
     """
     said = conventions.column_types.get(name)
     if said is None:
-        return typed(distinct, codes, missing, partial(by_conventions, conventions=conventions))
+        return typed(
+            distinct, codes, missing, partial(by_conventions, conventions=conventions, parse_plain=parse_plain)
+        )
     parse = parser(said, conventions)
     if parse is None:
         return typed(distinct, codes, missing, lambda _: None)
@@ -62,12 +72,15 @@ def _kind(type_: pa.DataType) -> str:
     return "boolean" if pa.types.is_boolean(type_) else "number"
 
 
-def by_conventions(values: pa.Array, conventions: Conventions) -> pa.Array | None:
-    """Return texts as values of the narrowest type that fits all of them by these conventions, or None."""
+def by_conventions(values: pa.Array, conventions: Conventions, parse_plain: Parse = parsed) -> pa.Array | None:
+    """Return texts as values of the narrowest type that fits all of them by these conventions, or None.
+
+    `parse_plain` reads these very texts as everybody writes them; whoever has done that before gives what was found.
+    """
     if not len(values):
         return None
     numbers = plain(values, conventions.mark, conventions.thousands or "")
-    found = parsed(values if numbers is None else numbers)
+    found = parse_plain(values) if numbers is None or numbers is values else parsed(numbers)
     if numbers is None and found is not None and pa.types.is_floating(found.type):
         found = None  # with points where a comma is the decimal mark
     if found is None and conventions.days is not None and len(values):

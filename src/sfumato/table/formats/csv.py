@@ -17,7 +17,7 @@ from sfumato.table.formats.cells import (
 from sfumato.table.formats.column_types import typed_column
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.dates import ISO
-from sfumato.table.formats.detecting import detect, tell
+from sfumato.table.formats.detecting import Detected, detect, tell
 from sfumato.table.formats.encoding import encoded
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING, present
@@ -87,14 +87,14 @@ def read_csv(
     findings.options["separator"] = source.separator
     found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
     tell(found, conventions, findings)
-    return canonical(_typed(parts, missing, found.conventions, len(source.data)))
+    return canonical(_typed(parts, missing, found, len(source.data)))
 
 
 def _typed(
-    parts: Mapping[str, tuple[pa.Array, pa.Array]], missing: tuple[str, ...], conventions: Conventions, size: int
+    parts: Mapping[str, tuple[pa.Array, pa.Array]], missing: tuple[str, ...], found: Detected, size: int
 ) -> pa.Table:
     def typed(name: str) -> pa.ChunkedArray:
-        return typed_column(name, *parts[name], missing, conventions)
+        return typed_column(name, *parts[name], missing, found.conventions, parse_plain=lambda _: found.parsed[name])
 
     return pa.table(dict(zip(parts, in_threads(typed, parts, size), strict=True)))
 

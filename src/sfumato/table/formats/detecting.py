@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,18 +19,24 @@ from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import EXPONENT, all_match, parsed, parsed_numbers
 from sfumato.table.formats.numerals import COMMA, POINT, THOUSANDS, plain
 from sfumato.table.formats.oddities import fitting_formats, have, odd_texts, read
+from sfumato.threads import in_threads
 
 FRACTION = r"[0-9]+"
 CONTINENTAL = rf"-?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}})+)?(?:,{FRACTION})?(?:{EXPONENT})?"
 ENGLISH = rf"-?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+)?(?:\.{FRACTION})?(?:{EXPONENT})?"
+Parsed: TypeAlias = Mapping[str, pa.Array | None]
 GROUPS = r"-?[1-9][0-9]{0,2}(?:\.[0-9]{3})*"
 
 
 class Detected(NamedTuple):
-    """Conventions with what was found out, and a sentence for everything that the owner should know."""
+    """Conventions with what was found out, and a sentence for everything that the owner should know.
+
+    `parsed` are the columns that no type is given for, as everybody would read them: None where they are texts so.
+    """
 
     conventions: Conventions
     remarks: tuple[str, ...]
+    parsed: Parsed
 
 
 def detect(columns: Mapping[str, pa.Array], given: Conventions) -> Detected:
@@ -42,12 +48,14 @@ def detect(columns: Mapping[str, pa.Array], given: Conventions) -> Detected:
     given : what is known; only what is None is found out.
     """
     open_ = {name: values for name, values in columns.items() if len(values) and name not in given.column_types}
-    numbers, said = _numbers(open_, given)
-    left = _texts(open_, numbers)
+    plainly = dict(zip(open_, in_threads(parsed, open_.values(), sum(map(len, open_.values()))), strict=True))
+    numbers, said = _numbers(open_, given, plainly)
+    left = _texts(open_, numbers, plainly)
     found, more = _days(left, numbers)
     if found != numbers:
-        left = _texts(left, found)
-    return Detected(found, (*said, *more, *(remark for name in left for remark in odd_texts(name, left[name]))))
+        left = _texts(left, found, plainly)
+    odd = (remark for name in left for remark in odd_texts(name, left[name]))
+    return Detected(found, (*said, *more, *odd), plainly)
 
 
 def tell(found: Detected, given: Conventions, findings: FileFindings) -> None:
@@ -59,15 +67,19 @@ def tell(found: Detected, given: Conventions, findings: FileFindings) -> None:
     findings.remarks += found.remarks
 
 
-def _texts(columns: Mapping[str, pa.Array], conventions: Conventions) -> dict[str, pa.Array]:
+def _texts(columns: Mapping[str, pa.Array], conventions: Conventions, plainly: Parsed) -> dict[str, pa.Array]:
     """Return the columns that stay texts."""
-    return {name: values for name, values in columns.items() if by_conventions(values, conventions) is None}
+
+    def stays(name: str) -> bool:
+        return by_conventions(columns[name], conventions, lambda _: plainly[name]) is None
+
+    return {name: columns[name] for name in columns if stays(name)}
 
 
-def _numbers(columns: Mapping[str, pa.Array], given: Conventions) -> tuple[Conventions, list[str]]:
+def _numbers(columns: Mapping[str, pa.Array], given: Conventions, plainly: Parsed) -> tuple[Conventions, list[str]]:
     if given.decimal is not None and given.thousands is not None:
         return given, []
-    texts = {name: values for name, values in columns.items() if parsed(values) is None}
+    texts = {name: values for name, values in columns.items() if plainly[name] is None}
     continental = {name for name, values in texts.items() if _is_number(values, CONTINENTAL, COMMA, POINT)}
     english = {name for name, values in texts.items() if _is_number(values, ENGLISH, POINT, COMMA)}
     commas, groups, doubtful = continental - english, english - continental, continental & english

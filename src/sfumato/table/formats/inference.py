@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -89,7 +90,10 @@ def present(distinct: pa.Array, missing: Sequence[str]) -> pa.Array:
 def _floats(values: pa.Array) -> pa.Array | None:
     """Return distinct texts as floats, or None if two that mean different numbers would become one."""
     floats = cast_or_none(values, pa.float64())
-    if floats is None or len(floats.unique()) == len(floats):
+    if floats is None:
+        return None
+    ascending = np.sort(floats.to_numpy(zero_copy_only=False))
+    if (ascending[1:] != ascending[:-1]).all():
         return floats
     counts = floats.value_counts()
     shared = counts.field("values").filter(pc.greater(counts.field("counts"), 1))

@@ -1,0 +1,214 @@
+"""The seats of one attribute in a release of a series: everybody under her signature, newcomers where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.buckets.assignment import surplus
+from sfumato.algorithms.buckets.balancing import (
+    NOBODY,
+    Ints,
+    Seats,
+    SignatureSets,
+    assign_newcomers,
+    cut_down,
+    fewest_more,
+    fill_lacks,
+)
+from sfumato.coding.codes import CodedColumn
+from sfumato.core.groups import Groups, Histogram
+from sfumato.core.signatures import UNSIGNED, Signatures
+from sfumato.exceptions import InfeasibleError
+from sfumato.models.base import PrivacyModel
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SeriesSeats:
+    """One attribute of a version of a table, and what is known of its persons.
+
+    Parameters
+    ----------
+    task : what is asked for.
+    column : the attribute.
+    m : the fewest values of a signature.
+    known : the signatures of all persons.
+    first : whether nothing was released before: nobody waits, and who is in excess is suppressed.
+    newcomers, balance, changed : as for `MInvariantBuckets`.
+    """
+
+    task: Task
+    column: CodedColumn
+    m: int
+    known: Signatures
+    first: bool
+    newcomers: Literal["wait", "counterfeits"] = "wait"
+    balance: Literal["counterfeits", "suppress"] = "counterfeits"
+    changed: Literal["refuse", "suppress"] = "refuse"
+    left_out: Ints = field(init=False)  # newcomers who wait, or are suppressed in a first release
+
+    @property
+    def width(self) -> int:
+        """The number of values that have codes."""
+        return self.known.width
+
+    def seats(self, rows: Ints) -> Seats:
+        """Divide, balance and assign some rows; seats of all values of a signature are then equally many."""
+        task, codes, stream = self.task, self.column.codes, self.task.stream
+        signatures, place = SignatureSets.of(self.known.sets, self.width)
+        seats, newcomers = self._divided(signatures, place, rows)
+        signatures, seats = _occupied(signatures, seats)
+        self._refuse_short(signatures, seats)
+        added, left = fill_lacks(seats, newcomers, codes, signatures, stream)
+        if self.balance == "suppress":
+            seats, _, back = cut_down(seats, added, signatures, stream)
+            left = np.concatenate([left, back])
+        else:
+            seats = seats + added
+        rest = np.bincount(codes[left], minlength=self.width)
+        extra, more = np.zeros_like(rest), np.zeros_like(rest)
+        if self.first or self.newcomers == "wait":
+            extra = surplus(rest, self.m)
+        else:
+            more = self._more(rest, seats)
+        if self.first and int(extra.sum()) > (0 if int(extra.sum()) == len(left) else task.most_suppressed):
+            raise _ineligible(self.column.name, rest, self.m, task.most_suppressed)
+        found = assign_newcomers(np.sort(left), codes, self.m, stream, extra=extra, more=more)
+        self.left_out = found.left_out
+        return seats + self._placed(found.pieces, found.seats, signatures, apart=bool(more.any()))
+
+    def in_companies(self, rows: Ints, company: Ints) -> Seats:
+        """Seat persons with those of their company alone, and counterfeits where others of it sat; each is a bucket."""
+        codes = self.column.codes
+        mine, span = self.known.of_case[rows].astype(np.int64), len(self.known.sets)
+        pairs, of_row = np.unique(company[rows] * span + mine, return_inverse=True)
+        sets = [self.known.sets[at] for at in (pairs % span).tolist()]
+        offsets = np.append(0, np.cumsum([len(each) for each in sets])).astype(np.int64)
+        values = np.array([value for each in sets for value in each], dtype=np.int64)
+        signatures = SignatureSets(offsets, values, self.width)
+        seats = Seats(of_row.astype(np.int64), codes[rows].astype(np.int64), rows)
+        self._refuse_changed(signatures, seats)
+        self._refuse_short(signatures, seats)
+        nobody = np.zeros(0, dtype=np.int64)
+        return seats + fill_lacks(seats, nobody, codes, signatures, self.task.stream)[0]
+
+    def _divided(self, signatures: SignatureSets, place: Ints, cases: Ints) -> tuple[Seats, Ints]:
+        """Seat everybody under her signature; return the seats, and the newcomers."""
+        newcomer = self.known.of_case[cases] == UNSIGNED
+        rows = cases[~newcomer]
+        seats = Seats(place[self.known.of_case[rows]], self.column.codes[rows].astype(np.int64), rows)
+        changed = self._refuse_changed(signatures, seats)
+        return seats.take(~changed), cases[newcomer]
+
+    def _refuse_changed(self, signatures: SignatureSets, seats: Seats) -> npt.NDArray[np.bool_]:
+        """Refuse persons whose value is not in their signature; return who they are, if they are to be left out."""
+        changed = (signatures.places(seats.signature, seats.value) == NOBODY) | self.known.changed[seats.row]
+        if changed.any() and self.changed == "refuse":
+            persons, name = int(np.count_nonzero(changed)), self.column.name
+            if self.known.permanent:
+                raise InfeasibleError(
+                    f"{persons:,} persons changed a permanent value of {name!r}; correct them, or leave them out by "
+                    "changed='suppress'."
+                )
+            raise InfeasibleError(
+                f"{persons:,} persons have a value of {name!r}, which is transient, that is not among those they were "
+                "published with; leave them out by changed='suppress', or promise nothing about series for it."
+            )
+        return np.asarray(changed)
+
+    def _refuse_short(self, signatures: SignatureSets, seats: Seats) -> None:
+        """Refuse to promise more than earlier releases did."""
+        short = signatures.sizes < self.m
+        if short.any():
+            persons = int(np.count_nonzero(short[seats.signature]))
+            raise InfeasibleError(
+                f"{persons:,} persons were published among fewer than m = {self.m} values of {self.column.name!r}, "
+                f"which no later release can change; promise m = {int(signatures.sizes.min())} at most."
+            )
+
+    def _more(self, rest: Ints, seats: Seats) -> Ints:
+        """Return the fewest counterfeits that let all newcomers be assigned, of values that occur."""
+        occurs = np.bincount(self.column.codes, minlength=self.width) > 0
+        occurs[seats.value] = True
+        if rest.any() and int(np.count_nonzero(occurs)) < self.m:
+            raise InfeasibleError(
+                f"Column {self.column.name!r} has {np.count_nonzero(occurs):,} different values, fewer than "
+                f"m = {self.m}; promise less."
+            )
+        more = np.zeros_like(rest)
+        more[occurs] = fewest_more(rest[occurs], self.m)
+        return more
+
+    def _placed(
+        self, pieces: list[tuple[tuple[int, ...], int]], seats: Seats, signatures: SignatureSets, *, apart: bool
+    ) -> Seats:
+        """Put new seats under equal signatures together, and with those that are known.
+
+        Buckets with counterfeits for newcomers stay apart, so that every group has a person.
+        """
+        known = [
+            tuple(signatures.values[first:last].tolist())
+            for first, last in zip(signatures.offsets[:-1].tolist(), signatures.offsets[1:].tolist(), strict=True)
+        ]
+        places = {} if apart else {values: at for at, values in enumerate(known)}
+        number = [places.setdefault(tuple(sorted(values)), len(known) + at) for at, (values, _) in enumerate(pieces)]
+        return replace(seats, signature=np.array(number, dtype=np.int64)[seats.signature])
+
+
+def _occupied(signatures: SignatureSets, seats: Seats) -> tuple[SignatureSets, Seats]:
+    """Keep the signatures that somebody has, in an order that does not depend on how they were listed."""
+    used = np.unique(seats.signature)
+    sets = [tuple(signatures.values[signatures.offsets[at] : signatures.offsets[at + 1]].tolist()) for at in used]
+    order = sorted(range(len(sets)), key=sets.__getitem__)
+    kept, _ = SignatureSets.of([sets[at] for at in order], signatures.width)
+    place = np.zeros(len(signatures), dtype=np.int64)
+    place[used[order]] = np.arange(len(order))
+    return kept, replace(seats, signature=place[seats.signature])
+
+
+def known_signatures(task: Task, column: CodedColumn) -> Signatures:
+    """Return what is known of the persons of a task, or that nothing is."""
+    known = None if task.known is None else task.known.signatures.get(column.name)
+    if known is not None:
+        return known
+    nothing = np.zeros(len(column.codes), dtype=np.bool_)
+    return Signatures.coded(column.domain, (), np.full(len(nothing), UNSIGNED, dtype=np.int32), nothing, nothing)
+
+
+def refuse_unkept(name: str, models: Sequence[PrivacyModel], column: CodedColumn, seats: Seats, width: int) -> None:
+    """Refuse promises that buckets of different values, one of each, do not keep by themselves."""
+    if not len(seats):
+        return
+    shown = np.unique(seats.signature * width + seats.value)
+    _, kind = np.unique(shown // width, return_inverse=True)
+    groups, once = int(kind.max()) + 1, np.ones(len(shown), dtype=np.int64)
+    histogram = Histogram.of_entries(kind.ravel(), shown % width, once, groups=groups, width=width)
+    totals = np.bincount(column.codes, minlength=width)
+    alone = np.ones(groups, dtype=np.int64)
+    seen = Groups(alone, {column.name: histogram}, {column.name: totals}, {column.name: column.domain})
+    for model in models:
+        broken = int(np.count_nonzero(~model.kept_by(seen)))
+        if broken:
+            raise InfeasibleError(
+                f"{name} found {groups:,} sets of values, and buckets of {broken:,} of them do not keep "
+                f"{model!r}; promise less of it, or a larger m."
+            )
+
+
+def _ineligible(name: str, counts: Ints, m: int, most: int) -> InfeasibleError:
+    rows, largest, lost = int(counts.sum()), int(counts.max(initial=0)), int(surplus(counts, m).sum())
+    if lost == rows:
+        return InfeasibleError(
+            f"Column {name!r} has {int(np.count_nonzero(counts)):,} different values in {rows:,} rows, and buckets of "
+            f"m = {m} are asked for; promise less."
+        )
+    return InfeasibleError(
+        f"Column {name!r} cannot keep m = {m}: one value accounts for {largest / rows:.2%} of its {rows:,} records, "
+        f"so m can be at most {rows // largest} unless {lost:,} records are suppressed, but only {most:,} may be; "
+        "promise less or raise max_suppressed."
+    )

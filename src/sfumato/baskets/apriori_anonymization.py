@@ -1,0 +1,35 @@
+"""Apriori anonymization: one cut of the taxonomy for all baskets, found size by size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.baskets.item_cut import ItemCut
+from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
+from sfumato.kinds.search import KindRequest
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AprioriAnonymization(TreeSearch):
+    """Generalize items until no few known ones find a person: sets of one item first, then of two, up to m.
+
+    A node stands for all its items in all baskets. While a set occurs in fewer than k baskets, the node of it is raised
+    to its parent that adds least loss. Sets that are good stay good when nodes are raised, so every size is done once.
+
+    Parameters
+    ----------
+    taxonomy : has every item as a leaf.
+    """
+
+    name = "apriori-anonymization"
+    reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
+
+    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+        """Raise nodes size by size."""
+        original, placed, k, m = self.begin(request)
+        cut = ItemCut(placed)
+        raise_until_kept(cut, k, m)
+        return recoded_by([cut], [np.arange(len(original))], original, placed.tree)

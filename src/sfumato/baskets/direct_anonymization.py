@@ -1,0 +1,36 @@
+"""Direct anonymization: one cut of the taxonomy for all baskets, found for all sizes of sets at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.baskets.item_cut import ItemCut
+from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.tree_search import TreeSearch, recoded_by
+from sfumato.kinds.search import KindRequest
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DirectAnonymization(TreeSearch):
+    """Generalize items until no few known ones find a person, counting sets of all sizes in every pass.
+
+    The largest sets come first, and they are counted while single items are still rare; so it usually takes longer
+    than `AprioriAnonymization`, and finds another cut.
+
+    Parameters
+    ----------
+    taxonomy : has every item as a leaf.
+    """
+
+    name = "direct-anonymization"
+    reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
+
+    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+        """Raise nodes of rare sets of every size until there are none."""
+        original, placed, k, m = self.begin(request)
+        cut = ItemCut(placed)
+        while cut.raise_rare(range(m, 0, -1), k):
+            continue
+        return recoded_by([cut], [np.arange(len(original))], original, placed.tree)

@@ -1,0 +1,214 @@
+"""Take baskets apart: clusters of baskets, chunks of items, and chunks that several clusters share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from sfumato.baskets.baskets import Baskets
+
+Ints = npt.NDArray[np.int64]
+TERM = 0
+
+
+@dataclass(eq=False, kw_only=True)
+class Places:
+    """Where every occurrence of baskets stands.
+
+    Parameters
+    ----------
+    baskets : the baskets that are taken apart.
+    rows : the baskets of all clusters, one cluster after the other.
+    begins : where each cluster begins in `rows`, and the end of the last.
+    chunk : the chunk of every occurrence in its owner, from 1; 0 for a term.
+    owner : who owns that chunk: a cluster or, numbered behind them, a joint cluster.
+    above : the joint cluster that each cluster and joint cluster is in, -1 for none.
+    """
+
+    baskets: Baskets
+    rows: Ints
+    begins: Ints
+    chunk: Ints
+    owner: Ints
+    above: list[int]
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of baskets of every cluster."""
+        return np.diff(self.begins)
+
+    @property
+    def cluster_of(self) -> Ints:
+        """The cluster of every basket."""
+        found = np.empty(len(self.rows), dtype=np.int64)
+        found[self.rows] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return found
+
+
+def needs_terms(e: Ints, chunks: Ints, k: int, m: int) -> npt.NDArray[np.bool_]:
+    """Return which clusters break condition 3 if they have no terms: baskets must not be empty, so parts are forced.
+
+    `e` is the number of parts beyond one for each basket. With j chunks, up to e // (j - 1) baskets can have j parts;
+    for no j of at most m that may be at least 1, but below k. Fewer parts than baskets is impossible without terms.
+
+    >>> needs_terms(np.array([1, 0, 2, -1]), np.array([2, 2, 2, 2]), 2, 2).tolist()
+    [True, False, False, True]
+    """
+    return np.asarray((e < 0) | (most_forced(e, chunks, m) < k))
+
+
+def most_forced(e: Ints, chunks: Ints, m: int) -> Ints:
+    """Return the largest k that condition 3 allows a cluster without terms."""
+    j = np.minimum(np.minimum(chunks, m), e + 1)
+    free = np.iinfo(np.int64).max
+    return np.where((e <= 0) | (j < 2), np.where(e < 0, 0, free), e // np.maximum(j - 1, 1))  # noqa: PLR2004 - two chunks
+
+
+def added_up(sizes: Ints, above: Ints) -> Ints:
+    """Add up the baskets of clusters in the joint clusters that they are in; nothing if one is within itself.
+
+    >>> added_up(np.array([3, 4, 5]), np.array([3, 3, -1, -1])).tolist()
+    [3, 4, 5, 7]
+    """
+    total = np.concatenate([sizes, np.zeros(len(above) - len(sizes), dtype=np.int64)])
+    at = above[: len(sizes)]
+    for _ in range(len(above) + 1):
+        inside = at >= 0
+        if not inside.any():
+            return total
+        np.add.at(total, at[inside], sizes[inside])
+        at = np.where(inside, above[at], -1)
+    return np.zeros(0, dtype=np.int64)
+
+
+def begins_of(numbers: Ints, count: int) -> Ints:
+    """Return where each number begins in an ascending list of them, and the end of the last.
+
+    >>> begins_of(np.array([0, 0, 2]), 3).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int64)
+
+
+def take_apart(baskets: Baskets, k: int, m: int, most: int) -> Places:
+    """Split baskets into clusters, and their items into chunks that are k^m-anonymous, and terms."""
+    from sfumato.coding.kernels import disassociating as kernel
+
+    rows, begins = _clusters(baskets, k, most)
+    places = Places(
+        baskets=baskets,
+        rows=rows,
+        begins=begins,
+        chunk=np.zeros(len(baskets.codes), dtype=np.int64),
+        owner=np.zeros(len(baskets.codes), dtype=np.int64),
+        above=[-1] * (len(begins) - 1),
+    )
+    places.owner[:] = places.cluster_of[baskets.rows]
+    chunks = np.zeros(len(begins) - 1, dtype=np.int64)
+    free = np.ones(len(baskets.codes), dtype=np.bool_)
+    sets = baskets.codes, baskets.offsets
+    kernel.part_clusters(sets, rows, begins, k, m, free, _space(baskets), places.chunk, chunks)
+    _repair(places, k, m)
+    return places
+
+
+def share_chunks(places: Places, k: int, m: int) -> None:
+    """Let neighboring clusters share chunks of items that are terms of each, but together reach k.
+
+    Clusters are joined two by two, then four by four, and so on, and each time all terms leave that can: a chunk of few
+    clusters tells more than one of many. Joint clusters that share nothing are not formed.
+    """
+    from sfumato.coding.kernels import disassociating as kernel
+    from sfumato.coding.kernels.term_sharing import share_terms
+
+    baskets = places.baskets
+    sets = baskets.codes, baskets.offsets
+    space = _space(baskets)
+    terms, banned = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(2))
+    free = np.zeros(len(baskets.codes), dtype=np.bool_)
+    may_empty = ~_forced(places, k, m)
+    count = len(places.sizes)
+    top = np.arange(count)  # the largest joint cluster of each cluster so far
+    width = 2
+    while width < 2 * count:
+        for first in range(0, count, width):
+            last = min(first + width, count)
+            if last - first <= width // 2:
+                continue
+            begins = places.begins[first : last + 1]
+            run = places.rows[begins[0] : begins[-1]]
+            share_terms(sets, run, begins - begins[0], k, (places.chunk, terms), may_empty[first:last], banned, free)
+            if kernel.part_items(*sets, run, free, k, m, space, places.chunk):
+                joint = len(places.above)
+                places.above.append(-1)
+                for member in np.unique(top[first:last]).tolist():
+                    places.above[member] = joint
+                top[first:last] = joint
+                left = _occurrences(baskets, run)
+                left = left[free[left] & (places.chunk[left] > TERM)]
+                places.owner[left] = joint
+        width *= 2
+
+
+def _clusters(baskets: Baskets, k: int, most: int) -> tuple[Ints, Ints]:
+    """Return the baskets of all clusters, and where each begins; neighbors are alike."""
+    from sfumato.coding.kernels import disassociating as kernel
+
+    order, ends = np.arange(len(baskets)), np.zeros(len(baskets), dtype=np.int64)
+    begins = np.concatenate([[0], np.cumsum(baskets.supports)])
+    postings = begins, baskets.rows[np.argsort(baskets.codes, kind="stable")]
+    sets = baskets.codes, baskets.offsets
+    parts = kernel.split_baskets(sets, postings, len(baskets.items), most, order, ends)
+    found = np.sort(ends[:parts])[::-1].copy()
+    cluster = np.zeros(parts, dtype=np.int64)
+    kernel.gather_parts(found, k, max(k, -(-most // 2)), cluster)
+    sizes = -np.diff(found, append=0)
+    of_row = np.repeat(cluster[::-1], sizes[::-1])  # by place in the order, which runs against the parts
+    by_cluster = np.argsort(of_row, kind="stable")
+    return order[by_cluster], np.concatenate([[0], np.cumsum(np.bincount(of_row))])
+
+
+def _space(baskets: Baskets) -> tuple[Ints, Ints, Ints]:
+    """Return what `part_items` works on."""
+    counts, local, listed = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(3))
+    return counts, local, listed
+
+
+def _occurrences(baskets: Baskets, rows: Ints) -> Ints:
+    """Return where the items of some baskets stand in `codes`."""
+    lengths = baskets.lengths[rows]
+    starts = np.cumsum(lengths) - lengths
+    return np.repeat(baskets.offsets[:-1][rows] - starts, lengths) + np.arange(lengths.sum())
+
+
+def _spare_parts(places: Places) -> tuple[Ints, Ints]:
+    """Return how many parts clusters have beyond one for each basket, and in how many chunks."""
+    inside = places.chunk > TERM
+    most = int(places.chunk.max(initial=0)) + 1
+    parts = np.unique(places.baskets.rows[inside] * most + places.chunk[inside])
+    cluster = places.cluster_of[parts // most]
+    used = np.unique(cluster * most + parts % most)
+    count = len(places.sizes)
+    return np.bincount(cluster, minlength=count) - places.sizes, np.bincount(used // most, minlength=count)
+
+
+def _forced(places: Places, k: int, m: int) -> npt.NDArray[np.bool_]:
+    """Return which clusters would break condition 3 without terms."""
+    return needs_terms(*_spare_parts(places), k, m)
+
+
+def _repair(places: Places, k: int, m: int) -> None:
+    """Give clusters that break condition 3 a term: the rarest item of their last chunk."""
+    baskets, count = places.baskets, len(places.sizes)
+    has_terms = np.zeros(count, dtype=np.bool_)
+    has_terms[places.owner[places.chunk == TERM]] = True
+    for cluster in np.flatnonzero(_forced(places, k, m) & ~has_terms).tolist():
+        held = _occurrences(baskets, places.rows[places.begins[cluster] : places.begins[cluster + 1]])
+        last = held[places.chunk[held] == places.chunk[held].max()]
+        items, supports = np.unique(baskets.codes[last], return_counts=True)
+        rarest = items[np.argmin(supports)]
+        places.chunk[last[baskets.codes[last] == rarest]] = TERM

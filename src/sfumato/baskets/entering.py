@@ -1,0 +1,121 @@
+"""Enter baskets: lists, long tables and columns of lists become pairs of a basket and an item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.frames import Frame, with_lists
+from sfumato.table.values import coded, distinct_texts, text
+from sfumato.validation import did_you_mean
+
+Ints = npt.NDArray[np.int64]
+
+
+class Entered(NamedTuple):
+    """Pairs of a basket and an item, in any order; `persons` baskets, of which some may have no item."""
+
+    rows: Ints
+    codes: Ints
+    items: tuple[str, ...]
+    persons: int
+    united: int = 0
+
+
+def enter(data: Sequence[Iterable[object]] | Frame, person: str | None, item: str | None) -> Entered:
+    """Read baskets in any form that `Baskets` takes."""
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        return _of_lists(data, person, item)
+    table = with_lists(cast("Frame", data))
+    for name in (person, item):
+        if name is not None and name not in table.column_names:
+            hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names)}."
+            raise SchemaError(f"The table has no column {name!r}{hint}")
+    others = [name for name in table.column_names if name != person]
+    if item is None and len(others) != 1:
+        raise SchemaError("Say which column holds the items by item=, and whose they are by person=.")
+    column = table[item or others[0]]
+    if _is_list(column.type):
+        return _of_list_column(column, None if person is None else table[person])
+    if person is None:
+        raise SchemaError("A long table needs the column of persons: say person=, or give a column of lists.")
+    return _of_pairs(table[person], column)
+
+
+def _of_lists(lists: Sequence[Iterable[object]], person: str | None, item: str | None) -> Entered:
+    if person is not None or item is not None:
+        raise SchemaError("Lists of items have no columns; leave out person= and item=.")
+    if any(isinstance(each, str | bytes) or not isinstance(each, Iterable) for each in lists):
+        raise SchemaError("Every basket must be a list of items.")
+    held: list[list[object]] = [list(each) for each in lists]
+    rows = np.repeat(np.arange(len(held)), np.fromiter(map(len, held), dtype=np.int64, count=len(held)))
+    flat: list[Any] = list(chain.from_iterable(held))
+    try:
+        values = pa.array(flat)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        values = pa.array([None if each is None else _text(each) for each in flat], pa.string())
+    codes, items = _coded_items(values)
+    return Entered(rows, codes, items, len(held))
+
+
+def _text(value: object) -> str:
+    try:
+        return text(value)
+    except TypeError:
+        raise SchemaError(
+            f"An item of type {type(value).__name__} has no name; give items as text or numbers."
+        ) from None
+
+
+def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:
+    lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    lists = pa.concat_arrays(lists.chunks) if isinstance(lists, pa.ChunkedArray) else lists
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes, items = _coded_items(lists.flatten())
+    if persons is None:
+        return Entered(np.repeat(np.arange(len(lengths)), lengths), codes, items, len(lengths))
+    who, count = _coded_persons(persons)
+    return Entered(np.repeat(who, lengths), codes, items, count, len(lengths) - count)
+
+
+def _of_pairs(persons: pa.ChunkedArray, column: pa.ChunkedArray) -> Entered:
+    who, count = _coded_persons(persons)
+    codes, items = _coded_items(column)
+    return Entered(who, codes, items, count)
+
+
+def _coded_persons(persons: pa.ChunkedArray) -> tuple[Ints, int]:
+    if persons.null_count:
+        raise SchemaError(
+            f"{persons.null_count:,} rows do not say whose items they are; name the person, or drop them."
+        )
+    distinct, codes = coded(persons)
+    return codes.to_numpy(zero_copy_only=False).astype(np.int64), len(distinct)
+
+
+def _coded_items(values: pa.Array | pa.ChunkedArray) -> tuple[Ints, tuple[str, ...]]:
+    """Return a code for every item, and the names, equal ones once: values of several types may share a text."""
+    missing = values.null_count
+    if pa.types.is_floating(values.type):
+        missing += pc.sum(pc.is_nan(values)).as_py() or 0
+    if missing:
+        raise SchemaError(f"{missing:,} items are missing; name them, or drop them.")
+    distinct, codes = coded(values)
+    names = pc.cast(distinct_texts(distinct), pa.string())
+    blank = pc.sum(pc.equal(pc.utf8_trim_whitespace(names), "")).as_py() or 0
+    if blank:
+        raise SchemaError("An item has no name; name it, or drop it.")
+    same, again = coded(names)
+    place = again.to_numpy(zero_copy_only=False).astype(np.int64)
+    return place[codes.to_numpy(zero_copy_only=False)], tuple(same.to_pylist())
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -1,0 +1,212 @@
+"""Counts of a log with differential privacy: which queries were asked, or clicked, and by how many persons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.baskets.thresholds import leak, threshold
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.queries.estimates.rows import refuse_unknown
+from sfumato.queries.private import noise
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.budget import (
+    DELTA_UNIT,
+    UNIT,
+    shown,
+    shown_delta,
+    units_of_cost,
+    units_of_delta_budget,
+)
+from sfumato.queries.private.columns import one_writing
+from sfumato.randomness import Stream
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.values import coded, distinct_texts
+from sfumato.validation import is_whole, require
+
+Ints = npt.NDArray[np.int64]
+Keep: TypeAlias = Literal["random", "frequent"]
+OWNER = "private_counts"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LogCounts:
+    """How many persons have each item, with noise; items that few persons have are missing.
+
+    Parameters
+    ----------
+    columns : the columns that make an item.
+    items : the published items, the most frequent first, as one text for each column.
+    counts : the noisy number of persons who kept each item.
+    max_items : how many items a person counts for at most.
+    scale, threshold : the scale of the discrete Laplace noise, and the smallest noisy count that is published.
+    epsilon, delta : the cost, as exact decimal numbers.
+    """
+
+    columns: tuple[str, ...]
+    items: tuple[tuple[str, ...], ...]
+    counts: Ints
+    max_items: int
+    scale: float
+    threshold: int
+    epsilon: str
+    delta: str
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns)
+        return f"LogCounts({len(self.items)} items of {names}, epsilon {self.epsilon}, delta {self.delta})"
+
+    def to_frame(self) -> pa.Table:
+        """Return a table of the items and their counts; this is all that may be published."""
+        texts = [pa.array([item[at] for item in self.items], pa.string()) for at in range(len(self.columns))]
+        return pa.table([*texts, pa.array(self.counts)], names=[*self.columns, "persons"])
+
+    @property
+    def leak(self) -> float:
+        """The chance that an item comes out that only one person kept; delta bounds that of `max_items` of them."""
+        return leak(scale=self.scale, threshold=self.threshold)
+
+    def volume_kept(self, log: Frame) -> float:
+        """Return the share of the rows of a log whose item is published; for the owner's eyes only."""
+        table, _ = to_arrow(log)
+        codes, items = _items_of(table, self.columns)
+        named = codes[codes >= 0]
+        published = np.isin(np.arange(len(items)), [at for at, item in enumerate(items) if item in set(self.items)])
+        return float(published[named].mean()) if len(named) else 0.0
+
+
+class Paid(NamedTuple):
+    """How many items a person counts for, and what was spent."""
+
+    max_items: int
+    epsilon: Fraction
+    delta: Fraction
+
+
+def private_counts(
+    log: Frame,
+    *,
+    person: str,
+    item: str | Sequence[str],
+    max_items: int,
+    epsilon: float | str,
+    delta: float | str,
+    accountant: Accountant,
+    analyst: str,
+    keep: Keep = "random",
+) -> LogCounts:
+    """Count the persons behind every item of a log, with (epsilon, delta)-differential privacy for persons.
+
+    Every person keeps at most `max_items` different items. Counts get noise; an item is published with its noisy count
+    if that reaches a threshold, so that an item of only one person hardly ever comes out (delta). Nothing else is told.
+    Logs of which one has a person more are hard to tell apart; for one replaced, apply it twice.
+
+    Parameters
+    ----------
+    log : one row for each thing that somebody did, in any order.
+    person : the column that identifies people; rows of nobody do not count.
+    item : the column of items, such as queries, or several that make one item together, such as query and click; rows
+        where one is missing do not count.
+    max_items : how many different items a person counts for at most, chosen from her own rows alone.
+    epsilon, delta : the cost, which is spent before anything is counted; delta must be above 0.
+    accountant : keeps the budget, and belongs to this log.
+    analyst : the name of the analyst.
+    keep : which items a person with too many keeps: any, all as likely, or those that she has in the most rows.
+    """
+    table, _ = to_arrow(log)
+    columns = (item,) if isinstance(item, str) else tuple(item)
+    _refuse_bad(table, person, columns, max_items, keep)
+    require(isinstance(accountant, Accountant), OWNER, "accountant", "an Accountant", type(accountant).__name__)
+    units, chance = units_of_cost(epsilon, OWNER), units_of_delta_budget(delta, OWNER, "delta")
+    require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
+    noise.opendp()
+    accountant.belong_to(fingerprint(table), f"person by {person!r}")
+    question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"
+    accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
+    codes, items = _items_of(table, columns)
+    counts = np.bincount(_kept(_persons_of(table, person), codes, max_items, keep), minlength=len(items))
+    paid = Paid(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
+    return _published(columns, items, counts.astype(np.int64), paid)
+
+
+def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: Paid) -> LogCounts:
+    """Add noise to the counts of items that somebody keeps, and publish what reaches the threshold."""
+    occurring = np.flatnonzero(counts)
+    noisy = noise.noisy(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)
+    least = threshold(scale=noisy.scale, max_items=paid.max_items, delta=paid.delta)
+    named = np.flatnonzero(noisy.numbers >= least).tolist()
+    named.sort(key=lambda at: (-noisy.numbers[at], items[occurring[at]]))
+    return LogCounts(
+        columns=columns,
+        items=tuple(items[code] for code in occurring[named].tolist()),
+        counts=noisy.numbers[named],
+        max_items=paid.max_items,
+        scale=noisy.scale,
+        threshold=least,
+        epsilon=shown(int(paid.epsilon * UNIT)),
+        delta=shown_delta(int(paid.delta * DELTA_UNIT)),
+    )
+
+
+def _refuse_bad(table: pa.Table, person: str, columns: tuple[str, ...], max_items: int, keep: str) -> None:
+    for name in (person, *columns):
+        refuse_unknown(name, table)
+    distinct = bool(columns) and len({person, *columns}) == 1 + len(columns)
+    require(distinct, OWNER, "item", "one or more columns besides that of persons", columns)
+    require(is_whole(max_items) and max_items >= 1, OWNER, "max_items", "a whole number of at least 1", max_items)
+    require(keep in get_args(Keep), OWNER, "keep", " or ".join(map(repr, get_args(Keep))), keep)
+
+
+def _persons_of(table: pa.Table, person: str) -> Ints:
+    """Give every row the number of its person, one writing being one person; -1 for nobody."""
+    codes, texts = _numbered(table[person])
+    names = [one_writing(each) for each in texts]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    same = np.array([*(places[name] for name in names), -1], dtype=np.int64)
+    return np.asarray(same[codes])
+
+
+def _items_of(table: pa.Table, columns: Sequence[str]) -> tuple[Ints, list[tuple[str, ...]]]:
+    """Give every row the number of its item, -1 where a column is missing; say what each number stands for."""
+    columns_read = [_numbered(table[name]) for name in columns]
+    there = np.flatnonzero(np.all([codes >= 0 for codes, _ in columns_read], axis=0))
+    keys = np.zeros(len(there), dtype=np.int64)
+    for codes, texts in columns_read:
+        _, first, keys = np.unique(keys * len(texts) + codes[there], return_index=True, return_inverse=True)
+    numbers = np.full(table.num_rows, -1, dtype=np.int64)
+    numbers[there] = keys
+    rows = there[first]
+    parts = [[texts[code] for code in codes[rows].tolist()] for codes, texts in columns_read]
+    return numbers, list(zip(*parts, strict=True))
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Give every text of a column a number, -1 where there is none."""
+    distinct, found = coded(column)
+    texts, same = coded(distinct_texts(distinct))
+    place = np.array([*_filled(same), -1], dtype=np.int64)
+    return place[_filled(found)], texts.to_pylist()
+
+
+def _filled(codes: pa.Array) -> Ints:
+    return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _kept(persons: Ints, codes: Ints, most: int, keep: Keep) -> Ints:
+    """Return the items that persons keep, at most so many each; what one keeps depends on her own rows alone."""
+    there = (persons >= 0) & (codes >= 0)
+    width = int(codes.max(initial=0)) + 1
+    pairs, often = np.unique(persons[there] * width + codes[there], return_counts=True)
+    who, what = np.divmod(pairs, width)
+    drawn = Stream().words(len(pairs))
+    order = np.lexsort((drawn, -often, who) if keep == "frequent" else (drawn, who))
+    ordered = who[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    rank = np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
+    return np.asarray(what[order[rank < most]])

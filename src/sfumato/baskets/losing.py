@@ -1,0 +1,109 @@
+"""What generalized and suppressed baskets lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets.matching import cover_of
+
+if TYPE_CHECKING:
+    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.published import Pair
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+FIRST_ITEMS = 100  # the most frequent ones, whose pairs say how frequent an item must be to be in a top pair
+
+
+def losses_of(published: Baskets, original: Baskets) -> Mapping[str, float]:
+    """Measure what a search lost, basket by basket.
+
+    `ncp` is the normalized certainty penalty, the mean over all original occurrences: 0 for an item that stands as it
+    is, the share of all items that a group stands for, and 1 for an occurrence that is lost.
+    """
+    cover = cover_of(published, original.items)[original.codes]
+    if published.mixed or published.origin is None or len(published) < len(original) or (cover < 0).any():
+        cover = _narrowest(published, original, cover)
+    lost = cover < 0
+    paid = np.append(_penalties(published), 1.0)[cover]
+    return {"ncp": float(paid.mean()), "occurrences lost": float(lost.mean())}
+
+
+def _narrowest(published: Baskets, original: Baskets, cover: Ints) -> Ints:
+    """Find in the basket that an original one became the narrowest item that covers each of its own, -1 for none."""
+    width = len(published.items)
+    origin = np.arange(len(published)) if published.origin is None else published.origin
+    keys = np.sort(origin[published.rows] * width + published.codes)
+    found, rows = cover.copy(), original.rows
+    while True:
+        wanted = np.flatnonzero(found >= 0)
+        key = rows[wanted] * width + found[wanted]
+        there = keys[np.minimum(np.searchsorted(keys, key), len(keys) - 1)] == key
+        if there.all():
+            return found
+        missing = wanted[~there]
+        found[missing] = published.within[found[missing]]
+
+
+def _penalties(published: Baskets) -> Floats:
+    """Return the normalized certainty penalty of every published item."""
+    stands_for = _stands_for(published)
+    whole = published.tree.item_count if published.tree is not None else 1
+    return np.where(stands_for > 1, stands_for / whole, 0.0)
+
+
+def _stands_for(published: Baskets) -> Floats:
+    """Return how many original items every published one stands for."""
+    if published.tree is None:
+        return np.ones(len(published.items))
+    leaves = dict(zip(published.tree.names, published.tree.leaves.tolist(), strict=True))
+    return np.array([leaves.get(name, 1) for name in published.items], dtype=np.float64)
+
+
+def pair_supports_of(published: Baskets, pairs: Sequence[Pair]) -> Floats:
+    """Estimate how many baskets hold both items of each pair: a group has any of its items alike."""
+    names = sorted({name for pair in pairs for name in pair})
+    chances = dict(zip(names, (_chances(published, code) for code in cover_of(published, names).tolist()), strict=True))
+    return np.array([float(chances[one] @ chances[two]) for one, two in pairs])
+
+
+def _chances(published: Baskets, code: int) -> Floats:
+    """Return for every basket the chance that it holds an item, whose narrowest published cover is given."""
+    chances = np.zeros(len(published))
+    stands_for = _stands_for(published)
+    rows = published.rows
+    while code >= 0:
+        held = rows[published.codes == code]
+        held = held[chances[held] == 0.0]
+        chances[held] = 1.0 / stands_for[code]
+        code = int(published.within[code])
+    return chances
+
+
+def top_pairs_of(baskets: Baskets, count: int) -> list[Pair]:
+    """Return the pairs that most baskets hold, ties by name: pairs of frequent items tell which items may matter."""
+    supports = baskets.supports
+    first = np.argsort(-supports, kind="stable")[: max(FIRST_ITEMS, count)]
+    least = np.sort(_pair_counts(baskets, first)[2])[::-1][:count]
+    enough = np.flatnonzero(supports >= (least[-1] if len(least) == count else 1))
+    one, two, counts = _pair_counts(baskets, enough)
+    order = np.lexsort([two, one, -counts])[:count]
+    return [(baskets.items[one[at]], baskets.items[two[at]]) for at in order.tolist()]
+
+
+def _pair_counts(baskets: Baskets, codes: npt.NDArray[np.integer]) -> tuple[Ints, Ints, Ints]:
+    """Count the baskets with both items, for all pairs of some items that occur together."""
+    from scipy.sparse import csr_array, triu
+
+    place = np.full(len(baskets.items), -1, dtype=np.int64)
+    kept = np.sort(codes)
+    place[kept] = np.arange(len(kept))
+    held = place[baskets.codes] >= 0
+    cells = baskets.rows[held], place[baskets.codes[held]]
+    matrix = csr_array((np.ones(int(held.sum()), dtype=np.int64), cells), shape=(len(baskets), len(kept)))
+    product = triu(matrix.T @ matrix, k=1).tocoo()
+    return kept[product.row], kept[product.col], product.data

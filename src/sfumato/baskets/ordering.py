@@ -1,0 +1,47 @@
+"""The order of baskets by what they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+
+def order_by_content(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Order baskets by their first items, then by their second ones, and so on; a shorter basket comes first.
+
+    Places are sorted from the last to the first, each time only the baskets that reach them, so that the work grows
+    with the number of items, not with baskets times the longest one.
+
+    >>> order_by_content(np.array([0, 2, 0, 1, 0], dtype=np.int32), np.array([0, 2, 4, 5])).tolist()
+    [2, 1, 0]
+    """
+    return _ordered(codes, offsets, turning=False)
+
+
+def order_by_gray_code(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Order baskets as a Gray code orders bits, one for every item: neighbors differ in few items.
+
+    Where two baskets first differ, the one without the item comes first if an even number of items came before, and
+    last if it was odd.
+
+    >>> order_by_gray_code(np.array([0, 0, 1, 1], dtype=np.int32), np.array([0, 1, 3, 4])).tolist()
+    [2, 1, 0]
+    """
+    lengths = np.diff(offsets)
+    places = np.arange(len(codes)) - np.repeat(offsets[:-1], lengths)
+    return _ordered(np.where(places % 2 == 0, -codes, codes), offsets, turning=True)
+
+
+def _ordered(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], *, turning: bool) -> npt.NDArray[np.int64]:
+    """Order baskets place by place; one that has ended comes first, or, if turning, last at every second place."""
+    lengths = np.diff(offsets)
+    by_length = np.argsort(-lengths, kind="stable")
+    longest = int(lengths.max(initial=0))
+    ends = np.searchsorted(-lengths[by_length], -np.arange(longest, -1, -1), side="right")
+    order, done = by_length[:0], 0
+    for place, end in zip(range(longest - 1, -1, -1), ends.tolist(), strict=False):
+        ended = by_length[done:end]  # before the next place
+        order = np.concatenate([order, ended] if turning and place % 2 == 0 else [ended, order])
+        done = end
+        order = order[np.argsort(codes[offsets[order] + place], kind="stable")]
+    return np.concatenate([by_length[done:], order])

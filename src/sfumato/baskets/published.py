@@ -1,0 +1,74 @@
+"""What is published of sets: whatever form it has, it is written, read back, judged, measured and attacked alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from sfumato.baskets.baskets import Baskets
+
+Pair = tuple[str, str]
+
+
+class PublishedSets(ABC):
+    """A form of published sets: baskets of items and groups of items, or baskets that were taken apart.
+
+    `files` says of every file that may be written what it holds, by its name.
+    """
+
+    files: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def to_lists(self) -> list[list[str]]:
+        """Return what is published as lists of items, one for each basket or part of one."""
+
+    @abstractmethod
+    def ordered(self) -> Self:
+        """Return the same in an order that tells nothing but what is published."""
+
+    @abstractmethod
+    def facts(self) -> Mapping[str, float]:
+        """Return counts that receivers may know, such as the number of baskets."""
+
+    @abstractmethod
+    def write_files(self, folder: Path, table_format: str) -> None:
+        """Write everything that is published, as `"csv"`, `"parquet"` or, where it can be, `"fimi"`."""
+
+    @classmethod
+    @abstractmethod
+    def read_files(cls, folder: Path) -> Self | None:
+        """Read what was written back, as a receiver would; None if the folder holds another form."""
+
+    @abstractmethod
+    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+        """Return how many baskets match the rarest set of at most m items that occurs, and how many sets fewer than k.
+
+        This is what `KMAnonymity` judges.
+        """
+
+    @abstractmethod
+    def losses(self, original: Baskets) -> Mapping[str, float]:
+        """Measure what the form lost, by name, such as `ncp` and `occurrences lost`."""
+
+    @abstractmethod
+    def pair_supports(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
+        """Estimate how many original baskets hold both items of each pair."""
+
+    @abstractmethod
+    def top_pairs(self, count: int) -> list[Pair]:
+        """Return the pairs of items that most baskets hold as far as the release tells, ties by name."""
+
+    @abstractmethod
+    def matches(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
+        """Count the baskets that an adversary finds who knows these items of a person, for each set of items."""
+
+    def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:
+        """Return more figures about what an adversary finds, by name; a form that has none says nothing."""
+        del known
+        return {}

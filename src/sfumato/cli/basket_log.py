@@ -1,0 +1,124 @@
+"""`sfumato baskets log`: count the persons behind queries or clicks with differential privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Json, Source, examples, spread
+from sfumato.cli.printing import print_json, progress
+from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InfeasibleError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.baskets.logs import LogCounts
+    from sfumato.queries.private.accountant import Balance
+
+EXAMPLES = examples(
+    "sfumato baskets log searches.csv --person user --item query --max-items 5 --epsilon 1 --delta 1e-6 \\",
+    "    --budget searches.sqlite --total 2 --total-delta 1e-5 --analyst ann --out queries.csv",
+    "sfumato baskets log searches.csv --person user --item query --item clicked --max-items 5 --epsilon 0.5 \\",
+    "    --delta 1e-6 --budget searches.sqlite --analyst ann --out clicks.csv",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What is counted."""
+
+    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose rows these are.", show_default=False)]
+    item: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="What is counted; repeat it to count pairs.", show_default=False),
+    ]
+    max_items: Annotated[
+        int, typer.Option(metavar="N", help="For how many items a person counts at most.", show_default=False)
+    ]
+    keep: Annotated[
+        str, typer.Option(metavar="WHICH", help="Which items a person with too many keeps: random or frequent.")
+    ] = "random"
+    separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a text file.")] = ","
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a text file.")] = "utf-8"
+
+    def read(self, file: str) -> pa.Table:
+        """Read a log as it is told, so that nobody's rows change how others are read."""
+        from sfumato.table.formats.known import FORMATS, is_url
+        from sfumato.table.read import read
+
+        if file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file):
+            return read(file, as_text=True, separator=self.separator, encoding=self.encoding)
+        return read(file, as_text=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paid:
+    """What it costs, and who pays from which budget."""
+
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta to spend.", show_default=False)]
+    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
+    budget: Annotated[
+        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
+    ]
+    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
+    total_delta: Annotated[str | None, typer.Option(metavar="DELTA", help="A new budget: the delta of all.")] = None
+
+
+@spread
+def log(
+    *,
+    file: Source,
+    counted: Counted,
+    paid: Paid,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Count the persons behind every query of a log, or every pair of query and click, with differential privacy.
+
+    Items that few persons have are left out, and nothing is told about them. The cost is spent before anything is
+    counted. Separator and encoding are told, not detected, so that nobody's rows change how others are read.
+
+    Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.baskets.logs import private_counts
+    from sfumato.queries.private.accountant import Accountant
+    from sfumato.table.write import write
+
+    refuse_existing(out, force=None)
+    with progress("Reading"):
+        table = counted.read(file)
+    accountant = Accountant(paid.budget, total=paid.total, total_delta=paid.total_delta)
+    try:
+        found = private_counts(
+            table,
+            person=counted.person,
+            item=counted.item,
+            max_items=counted.max_items,
+            epsilon=paid.epsilon,
+            delta=paid.delta,
+            accountant=accountant,
+            analyst=paid.analyst,
+            keep=counted.keep,  # type: ignore[arg-type]  # which is checked
+        )
+    except InfeasibleError as error:
+        raise refuse(str(error), DOES_NOT_HOLD) from None
+    write(found.to_frame(), out)
+    _print(found, accountant.balance(), out, json=json)
+
+
+def _print(found: LogCounts, balance: Balance, out: Path, *, json: bool) -> None:
+    if json:
+        facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
+        left = {"epsilon_left": balance.total.left, "delta_left": balance.delta.left}
+        print_json({**facts, "epsilon": found.epsilon, "delta": found.delta, **left})
+        return
+    typer.echo(out)
+    typer.echo(f"{len(found.items):,} items, each with at least {found.threshold:,} persons after the noise")
+    typer.echo(f"epsilon {found.epsilon} was spent, {balance.total.left} of {balance.total.budget} is left")
+    typer.echo(f"delta {found.delta} was spent, {balance.delta.left} of {balance.delta.budget} is left")

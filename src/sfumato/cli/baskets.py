@@ -1,0 +1,247 @@
+"""`sfumato baskets`: publish, judge and attack sets of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.basket_log import EXAMPLES as LOG_EXAMPLES
+from sfumato.cli.basket_log import log
+from sfumato.cli.kinds import (
+    KindAlgorithm,
+    KindModels,
+    KindOut,
+    KindRecipeFile,
+    NoReport,
+    Replace,
+    asked,
+    asked_models,
+    print_attacks,
+    print_audit,
+    print_release,
+)
+from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.printing import progress, remark
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.published import PublishedSets
+    from sfumato.hierarchies.taxonomy import Taxonomy
+    from sfumato.kinds.recipe import KindRecipe
+
+EXAMPLES = examples(
+    "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
+    "sfumato baskets audit release/public --recipe release/internal/recipe.toml",
+    "sfumato baskets attack release/public --with retail.dat --recipe release/internal/recipe.toml",
+)
+Published = Annotated[
+    Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or a file of baskets.", show_default=False)
+]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The taxonomy of the items: a CSV file, one line per item (item;level1;...;*)."),
+]
+
+app = family("Publish sets of items: baskets, diagnoses, search queries.")
+app.command(epilog=LOG_EXAMPLES)(log)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingBaskets:
+    """How baskets are read."""
+
+    person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: whose items these are.")] = None
+    item: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: the items, or lists of them.")] = None
+    sensitive: Annotated[str | None, typer.Option(metavar="A,B,...", help="Items that nobody should be linked to.")] = (
+        None
+    )
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of `sf.baskets.read` that are given."""
+        named = {name: value for name, value in (("person", self.person), ("item", self.item)) if value is not None}
+        listed = {} if self.sensitive is None else {"sensitive": [each.strip() for each in self.sensitive.split(",")]}
+        return {**named, **listed}
+
+    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Baskets, dict[str, Any]]:
+        """Read baskets as the options or a recipe say, and return how they were read."""
+        from sfumato.baskets.reading import read
+
+        known = {each.name: remembered[each.name] for each in fields(self) if each.name in remembered}
+        how = {**known, **self.options()}
+        with progress("Reading"):
+            baskets = read(file, **how)
+        if baskets.empty:
+            remark(f"{baskets.empty:,} persons have no items; they are not published.")
+        if baskets.united:
+            remark(f"{baskets.united:,} baskets were united with another one of the same person.")
+        return baskets, how
+
+
+@app.command(
+    epilog=examples(
+        "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
+        "sfumato baskets anonymize visits.csv --person patient --item diagnosis --taxonomy icd.csv \\",
+        "    --model km-anonymity:k=5,m=2 --algorithm local-recoding:part_size=2000 --out release",
+        "sfumato baskets anonymize retail.dat --recipe release/internal/recipe.toml --out again",
+    )
+)
+@spread
+def anonymize(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The baskets.", show_default=False)],
+    out: KindOut,
+    model: KindModels = [],  # noqa: B006 - Typer copies it
+    algorithm: KindAlgorithm = None,
+    recipe: KindRecipeFile = None,
+    taxonomy: TaxonomyFile = None,
+    fan_out: Annotated[
+        int, typer.Option(metavar="N", help="Without a taxonomy, how many items a group of a balanced one joins.")
+    ] = 5,
+    reading: ReadingBaskets,
+    table_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="The form of the files: csv, parquet or fimi.")
+    ] = "csv",
+    replace: Replace = False,
+    no_report: NoReport = False,
+    json: Json = False,
+) -> None:
+    """Publish baskets so that no few known items find a person.
+
+    Files are FIMI text (.dat: one basket a line), a Parquet file with lists of items, or a table with one row for each
+    person and item. Groups of items come from a taxonomy; without one, items are joined in the order of their names.
+    """
+    from sfumato.baskets.anonymizing import anonymize as make
+    from sfumato.baskets.anonymizing import carry_out
+    from sfumato.baskets.catalogue import ALGORITHMS, MODELS
+    from sfumato.table.atomic import refuse_occupied
+
+    refuse_occupied(out, replace=replace)
+    known = _recipe(recipe)
+    if known is not None and (model or algorithm):
+        raise InvalidParameterError(
+            "A recipe says what to promise and how to search; leave out --model and --algorithm."
+        )
+    baskets, how = reading.read(file, dict(known.source) if known else {})
+    with progress("Searching") as tell:
+        if known is not None:
+            release = carry_out(known, baskets, progress=tell)
+        else:
+            models = asked_models(model, MODELS)
+            name = algorithm or "apriori-anonymization"
+            more = _tree_for(name, ALGORITHMS, baskets, taxonomy, fan_out)
+            search = asked("algorithm", name, ALGORITHMS, **more)
+            release = make(baskets, models=models, algorithm=search, source=how, progress=tell)
+    with progress("Writing") as tell:
+        release.write(out, table_format=table_format, replace=replace, report=not no_report, progress=tell)
+    print_release(release, out, json=json)
+
+
+@app.command(
+    epilog=examples(
+        "sfumato baskets audit release/public --model km-anonymity:k=5,m=2",
+        "sfumato baskets audit retail.dat --model km-anonymity:k=5,m=3 --json",
+    )
+)
+@spread
+def audit(
+    *,
+    published: Published,
+    model: KindModels = [],  # noqa: B006 - Typer copies it
+    recipe: KindRecipeFile = None,
+    reading: ReadingBaskets,
+    json: Json = False,
+) -> None:
+    """Judge published baskets from their files alone; the exit code is 1 if a promise does not hold."""
+    from sfumato.baskets.auditing import audit as judge
+    from sfumato.baskets.catalogue import MODELS
+
+    known = _recipe(recipe)
+    models = asked_models(model, MODELS) if model or known is None else known.models
+    with progress("Judging"):
+        found = judge(_published(published, reading), models=models)
+    print_audit(found, json=json)
+    raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
+
+
+@app.command(
+    epilog=examples(
+        "sfumato baskets attack release/public --with retail.dat --recipe release/internal/recipe.toml",
+        "sfumato baskets attack release/public --with retail.dat --taxonomy tree.csv --m 3 --targets 5000",
+    )
+)
+@spread
+def attack(
+    *,
+    published: Published,
+    original: Annotated[
+        Path, typer.Option("--with", metavar="FILE", help="The original baskets, of whom she knows items.")
+    ],
+    m: Annotated[int, typer.Option("--m", metavar="N", help="How many items she knows.")] = 2,
+    k: Annotated[int, typer.Option("--k", metavar="N", help="Count targets who match fewer baskets.")] = 5,
+    targets: Annotated[int, typer.Option(metavar="N", help="How many persons to attack.")] = 1000,
+    recipe: KindRecipeFile = None,
+    taxonomy: TaxonomyFile = None,
+    reading: ReadingBaskets,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeat the same draws.")] = None,
+    json: Json = False,
+) -> None:
+    """Attack published baskets, and the original beside them, as somebody who knows a few items would.
+
+    The exit code is 1 if an attack on what is published succeeds: if it is surely right more often than its control.
+    """
+    from sfumato.baskets.attacking import attack as run
+    from sfumato.randomness import draw_seed
+
+    known = _recipe(recipe)
+    tree = _taxonomy(taxonomy) or getattr(known.algorithm if known else None, "taxonomy", None)
+    baskets, _ = reading.read(original, dict(known.source) if known else {})
+    drawn = draw_seed() if seed is None else seed
+    with progress("Attacking"):
+        sides = {
+            "original": run(baskets, baskets, m=m, k=k, targets=targets, seed=drawn),
+            "published": run(
+                _published(published, ReadingBaskets()), baskets, m=m, k=k, targets=targets, taxonomy=tree, seed=drawn
+            ),
+        }
+    print_attacks(sides, json=json)
+    raise typer.Exit(DOES_NOT_HOLD if sides["published"].succeeding else 0)
+
+
+def _recipe(path: Path | None) -> KindRecipe | None:
+    from sfumato.baskets.recipes import read_recipe
+
+    return None if path is None else read_recipe(path)
+
+
+def _taxonomy(path: Path | None) -> Taxonomy | None:
+    from sfumato.hierarchies.taxonomy import Taxonomy
+
+    return None if path is None else Taxonomy.read_csv(path)
+
+
+def _tree_for(
+    algorithm: str, known: dict[str, Any], baskets: Baskets, path: Path | None, fan_out: int
+) -> dict[str, Any]:
+    """Return the taxonomy that a search needs: the given one, or a balanced one over all items."""
+    from sfumato.baskets.item_tree import balanced
+
+    search = known.get(algorithm.partition(":")[0])
+    if search is None or "taxonomy" not in {each.name for each in fields(search)}:
+        if path is not None:
+            raise InvalidParameterError(f"{algorithm} uses no taxonomy; leave out --taxonomy.")
+        return {}
+    tree = _taxonomy(path) or balanced(baskets.items, fan_out=fan_out)
+    return {"taxonomy": tree.to_dict()}
+
+
+def _published(path: Path, reading: ReadingBaskets) -> PublishedSets:
+    """Read published sets from their folder, or baskets from a file."""
+    from sfumato.baskets.reading import read
+    from sfumato.baskets.release import read_published
+
+    return read_published(path) if path.is_dir() else read(path, **reading.options())

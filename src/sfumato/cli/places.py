@@ -1,0 +1,123 @@
+"""`sfumato places`: cloak or move single places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Json, examples, family
+from sfumato.cli.printing import print_json, progress
+from sfumato.cli.refusals import DOES_NOT_HOLD
+
+if TYPE_CHECKING:
+    from sfumato.places.earth import Area
+
+EXAMPLES = examples(
+    "sfumato places cloak positions.csv --k 5 --out regions.csv",
+    "sfumato places perturb positions.csv --epsilon 0.00693 --area 13.0,52.3,13.8,52.7 --out moved.csv",
+)
+Positions = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A table with columns longitude and latitude, a row for every person.", show_default=False
+    ),
+]
+OutFile = Annotated[Path, typer.Option(metavar="FILE", help="The file to write.", show_default=False)]
+AreaText = Annotated[
+    str | None,
+    typer.Option(
+        "--area",
+        metavar="WEST,SOUTH,EAST,NORTH",
+        help="The public area, in degrees; by default drawn around the places, to a hundredth of a degree.",
+    ),
+]
+
+app = family("Hide single places: cloak them by regions, or move them by noise.")
+
+
+@app.command(
+    epilog=examples(
+        "sfumato places cloak positions.csv --k 5 --out regions.csv",
+        "sfumato places cloak positions.csv --k 5 --method halving --area 13.0,52.3,13.8,52.7 --out regions.csv",
+    )
+)
+def cloak(
+    *,
+    file: Positions,
+    k: Annotated[int, typer.Option("--k", metavar="K", help="The least number of persons.", show_default=False)],
+    out: OutFile,
+    method: Annotated[str, typer.Option(metavar="NAME", help="hilbert, halving, quadrants or casper.")] = "hilbert",
+    area: AreaText = None,
+    order: Annotated[int, typer.Option(metavar="N", help="How often the area is quartered.")] = 10,
+    json: Json = False,
+) -> None:
+    """Write a region in place of every position, in the order of the rows.
+
+    The exit code is 1 if a region is that of fewer than k persons, as quadrants and casper allow.
+    """
+    from sfumato.places.cloaking import cloak as find
+    from sfumato.places.positions import read_positions, write_regions
+    from sfumato.places.reciprocal import Reciprocal
+
+    with progress("Cloaking"):
+        longitudes, latitudes = read_positions(file)
+        regions = find(longitudes, latitudes, k=k, method=method, area=_area(area), order=order)  # type: ignore[arg-type]  # refused there
+        found = Reciprocal(k=k).judge(regions)
+        write_regions(regions, out)
+    told = {**found.to_dict(), "mean_square_meters": float(regions.square_meters.mean())}
+    if json:
+        print_json(told)
+    else:
+        typer.echo(
+            f"Every region is that of at least {found.level:g} persons; {found.broken:,} regions are of fewer than {k}."
+        )
+        typer.echo(f"Regions have {told['mean_square_meters']:,.0f} square meters on average; written to {out}")
+    raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
+
+
+@app.command(
+    epilog=examples(
+        "sfumato places perturb positions.csv --epsilon 0.00693 --area 13.0,52.3,13.8,52.7 --out moved.csv",
+    )
+)
+def perturb(
+    *,
+    file: Positions,
+    epsilon: Annotated[float, typer.Option(metavar="E", help="The privacy loss per meter.", show_default=False)],
+    out: OutFile,
+    mechanism: Annotated[str, typer.Option(metavar="NAME", help="exact or planar.")] = "exact",
+    step: Annotated[float, typer.Option(metavar="M", help="The side of the grid that places are rounded to.")] = 10.0,
+    area: AreaText = None,
+    json: Json = False,
+) -> None:
+    """Write the table with every place moved by noise, so that near places can hardly be told apart."""
+    from sfumato.places.planar_laplace import PlanarLaplace
+    from sfumato.table.read import read
+    from sfumato.table.write import write
+
+    noise = PlanarLaplace(epsilon=epsilon, mechanism=mechanism, step=step, area=_area(area))  # type: ignore[arg-type]  # refused there
+    with progress("Moving"):
+        write(noise.perturb(read(file)), out)
+    told = {"epsilon": epsilon, "mean_error": noise.mean_error, "largest_error_95": noise.quantile(0.95)}
+    if json:
+        print_json(told)
+        return
+    typer.echo(
+        f"Places were moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
+        f"{told['largest_error_95']:,.0f} m; written to {out}"
+    )
+
+
+def _area(text: str | None) -> Area | None:
+    from sfumato.exceptions import InvalidParameterError
+    from sfumato.places.earth import Area
+
+    if text is None:
+        return None
+    try:
+        west, south, east, north = (float(side) for side in text.split(","))
+    except ValueError:
+        raise InvalidParameterError("--area must be four numbers of degrees, as in 13.0,52.3,13.8,52.7.") from None
+    return Area(west=west, south=south, east=east, north=north)

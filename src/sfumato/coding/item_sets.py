@@ -1,0 +1,171 @@
+"""The sets of a few items that baskets hold: how many baskets hold each one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.ordering import ascending
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+BLOCKS = 50  # of first items, between which progress is told
+
+
+class SetsFound(NamedTuple):
+    """The sets that occur, those that too few baskets hold, the fewest baskets, and the baskets with a rare set."""
+
+    sets: int
+    rare: int
+    fewest: int
+    marks: Flags
+
+
+class CutState(NamedTuple):
+    """A cut of a tree while nodes are raised: see `sfumato.coding.kernels.item_sets.raise_node`."""
+
+    ranks: Ints
+    tree: tuple[Ints, Ints, Ints, Ints]
+    cut: tuple[Ints, Ints, Ints, Flags, Ints, Ints]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemSets:
+    """Baskets as codes and offsets, with the places of every item.
+
+    Parameters
+    ----------
+    codes, offsets : the items of each basket, ascending.
+    items : how many different items there are.
+    """
+
+    codes: Codes
+    offsets: Ints
+    items: int
+
+    def __post_init__(self) -> None:
+        rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
+        begins = np.concatenate([[0], np.cumsum(np.bincount(self.codes, minlength=self.items))])
+        object.__setattr__(self, "_rows", rows)
+        object.__setattr__(self, "_postings", (begins, ascending(self.codes, max(self.items, 1))))
+
+    @property
+    def rows(self) -> Codes:
+        """The basket of every code."""
+        found: Codes = self._rows  # type: ignore[attr-defined]  # set above
+        return found
+
+    @property
+    def postings(self) -> tuple[Ints, Ints]:
+        """Where the places of every item begin, and these places in `codes`."""
+        found: tuple[Ints, Ints] = self._postings  # type: ignore[attr-defined]  # set above
+        return found
+
+    @property
+    def supports(self) -> Ints:
+        """How many baskets hold each item."""
+        return np.diff(self.postings[0])
+
+    def found(
+        self,
+        size: int,
+        k: int,
+        *,
+        within: Codes | None = None,
+        mark: bool = False,
+        progress: Callable[[float], object] = float,
+    ) -> SetsFound:
+        """Count the sets of a size that occur.
+
+        Parameters
+        ----------
+        size, k : the size of the sets, and how many baskets must hold each of them.
+        within : for every item the next wider one, -1 for none: a basket with a wider item holds the narrow one, too.
+        mark : whether to mark the baskets with a rare set.
+        progress : is told the share that is done.
+        """
+        from sfumato.coding.kernels import item_sets as kernel
+
+        told = np.array([0, 0, len(self.offsets) - 1], dtype=np.int64)
+        marks = np.zeros(len(self.offsets) - 1 if mark else 0, dtype=np.bool_)
+        cover = self._cover(within)
+        if size == 1:
+            self._judge_items(k, cover, told, marks)
+            return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
+        none = np.zeros(0, dtype=np.int64)
+        flags = np.zeros(0, dtype=np.bool_)
+        nothing = none, (none, none, none, none), (none, none, none, flags, none, none)
+        space = self._space(size)
+        baskets = self.codes, self.offsets, self.rows
+        for share, firsts in self._blocks(np.arange(self.items)):
+            kernel.walk_sets(baskets, self.postings, firsts, size, k, space, (cover, marks, told), nothing)
+            progress(share)
+        return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
+
+    def raise_nodes(self, size: int, k: int, state: CutState, order: Ints) -> None:
+        """Raise a node of every rare set of a size that no other raise has touched, first items in an order."""
+        from sfumato.coding.kernels import item_sets as kernel
+
+        if size == 1:
+            supports = self.supports[order]
+            for item in order[(supports > 0) & (supports < k)].tolist():
+                if not state.cut[3][item]:
+                    kernel.raise_node(np.array([item]), 1, state.ranks, state.tree, state.cut)
+            return
+        baskets = self.codes, self.offsets, self.rows
+        judged = self._cover(None), np.zeros(0, dtype=np.bool_), np.zeros(3, dtype=np.int64)
+        kernel.walk_sets(baskets, self.postings, order, size, k, self._space(size), judged, tuple(state))
+
+    def _judge_items(self, k: int, cover: tuple[Codes, Ints, Codes, Ints], told: Ints, marks: Flags) -> None:
+        """Judge single items as sets of one."""
+        from sfumato.coding.kernels import item_sets as kernel
+
+        counts, seen = self.supports, np.flatnonzero(self.supports)
+        kernel.judge_next(np.zeros(1, dtype=np.int64), 0, seen, len(seen), counts, k, cover, told)
+        if len(marks):
+            marks[self.rows[counts[self.codes] < k]] = True
+
+    def cover(self, within: Codes) -> tuple[Codes, Ints, Codes, Ints]:
+        """Return what `sfumato.coding.kernels.item_sets.covering` needs to find the baskets that cover items."""
+        begins, places = self.postings
+        return (
+            np.asarray(within, dtype=np.int32),
+            begins,
+            self.rows[places],
+            np.zeros(len(self.offsets), dtype=np.int64),
+        )
+
+    def _cover(self, within: Codes | None) -> tuple[Codes, Ints, Codes, Ints]:
+        """Return the cover of items, of which some are wider than others; nothing if none is."""
+        if within is not None and (within >= 0).any():
+            return self.cover(within)
+        none = np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int32), none, np.zeros(0, dtype=np.int32), none
+
+    def _space(self, size: int) -> tuple[Ints, ...]:
+        """Make room for the levels of a walk; the last one needs no pointers."""
+        levels = size
+        room = int(self._followers().max(initial=0)) if size > 2 else 0  # noqa: PLR2004 - none between
+        grid = (levels, self.items + 1)
+        counts, seen, begins = (np.zeros(grid, dtype=np.int64) for _ in range(3))
+        ints = [np.zeros(levels + 1, dtype=np.int64) for _ in range(3)]
+        return counts, seen, begins, np.zeros((levels, room), dtype=np.int64), *ints
+
+    def _followers(self) -> Ints:
+        """Count what follows each item in its baskets, over all of them."""
+        left = self.offsets[1:][self.rows] - np.arange(len(self.codes)) - 1
+        return np.bincount(self.codes, weights=left, minlength=self.items).astype(np.int64)
+
+    def _blocks(self, order: Ints) -> Iterator[tuple[float, Ints]]:
+        """Yield first items in blocks of about as much work, and the share that is done after each."""
+        work = np.cumsum(self._followers()[order] + 1)
+        ends = np.searchsorted(work, work[-1] * np.arange(1, BLOCKS + 1) / BLOCKS, side="left") + 1 if len(work) else []
+        begin = 0
+        for end in np.unique(np.minimum(ends, len(order))).tolist():
+            yield float(work[end - 1] / work[-1]), order[begin:end]
+            begin = end

@@ -1,0 +1,69 @@
+"""Ordered selections of places, and how many persons have each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.grouping import group_columns
+from sfumato.exceptions import InfeasibleError
+
+Integers = npt.NDArray[np.int64]
+MOST_SELECTIONS = 200_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Selections:
+    """The different ordered selections of one size, the number of persons who have each, and who has which.
+
+    Parameters
+    ----------
+    sequences : a row of places for every selection.
+    support : how many persons have it.
+    selection, person : every pair of a selection and a person who has it.
+    """
+
+    sequences: Integers
+    support: Integers
+    selection: Integers
+    person: Integers
+
+
+def selections(places: Integers, offsets: Integers, owner: Integers, most: int) -> Iterator[Selections]:
+    """Yield the ordered, not necessarily adjacent, selections of 1, 2, ... and at most `most` places of ways.
+
+    Of equal selections of a way the one that ends first is kept, which can be lengthened by whatever the others can.
+
+    Parameters
+    ----------
+    places : the place of every point, numbered from 0.
+    offsets : where the points of every way begin, and the number of all points.
+    owner : the person of every way, numbered from 0.
+    most : the largest size.
+    """
+    from sfumato.coding.kernels.sequences import count_extensions, extend
+
+    width = int(places.max(initial=0)) + 1
+    persons = int(owner.max(initial=0)) + 1
+    way = np.arange(len(owner), dtype=np.int64)
+    end = offsets[:-1] - 1
+    ids, table = np.zeros(len(way), dtype=np.int64), np.zeros((1, 0), dtype=np.int64)
+    for _ in range(most):
+        total = count_extensions(places, way, end, offsets[1:], np.full(width, -1, dtype=np.int64))
+        if total > MOST_SELECTIONS:
+            raise InfeasibleError("The ways are too long to count all their sequences of places; ask for shorter ones.")
+        if not total:
+            return
+        parent, place, last = (np.empty(total, dtype=np.int64) for _ in range(3))
+        extend(places, way, end, offsets[1:], np.full(width, -1, dtype=np.int64), parent, place, last)
+        grouped = group_columns([ids[parent], place], [len(table), width])
+        way, end, ids = way[parent], last, grouped.labels.astype(np.int64)
+        before, added = np.divmod(grouped.keys, width)
+        table = np.column_stack([table[before], added])
+        pairs = group_columns([ids, owner[way]], [len(table), persons]).keys
+        selection, person = np.divmod(pairs, persons)
+        support = np.bincount(selection, minlength=len(table))
+        yield Selections(table, support, selection, person)

@@ -1,0 +1,129 @@
+"""Align ways in order, and publish a box and an interval in place of the points that match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.places.k_ways import KWays
+from sfumato.places.never_walk_alone import clustered
+from sfumato.places.publishing import DIGITS
+from sfumato.places.region_ways import RegionWays
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.randomness import Stream
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+SECOND = 1_000_000
+SKETCH = 24  # moments at which ways are compared before they are aligned
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AlignWays(KindSearch[Trajectories]):
+    """Put k persons with similar ways together, align their points in order, and publish what covers them [1]_.
+
+    Points that match become a box and an interval of time; points that match nothing are left out, and counted. A box
+    costs the logarithms of its sides and its duration, a point that is left out those of the whole area and time.
+    Similar ways are found by where they are at a few moments of the whole time, before they are aligned.
+
+    References
+    ----------
+    .. [1] Nergiz, Atzori, Saygin, Güç, "Towards trajectory anonymization: a generalization-based approach",
+       Transactions on Data Privacy 2(1), 2009.
+    """
+
+    name = "align-ways"
+    reference = "Nergiz, Atzori, Saygin, Güç 2009"
+    serves: ClassVar = (KWays,)
+    draws = True
+
+    def find(self, request: KindRequest[Trajectories]) -> RegionWays:  # type: ignore[override]  # regions in place of points
+        """Return ways of regions."""
+        ways, k = request.data, max(model.k for model in request.models if isinstance(model, KWays))
+        if not ways.points.has_coordinates:
+            raise SchemaError("The ways have no coordinates, so there are no boxes around them; merge places instead.")
+        if ways.points.persons < k:
+            raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
+        label = clustered(_sketches(ways), ways.points.owner, k, np.inf)
+        x, y = ways.area.to_plane(ways.points.longitudes, ways.points.latitudes)
+        corners = np.column_stack([x, x, y, y, *[ways.points.times / SECOND] * 2])
+        left_out = _cost(np.ptp(corners, axis=0)[[0, 2, 4]])
+        covered = []
+        for cluster in range(int(label.max()) + 1):
+            members = np.flatnonzero(label == cluster)
+            covered.append((members, _covered(ways.points, members, corners, left_out)))
+            request.progress(0.9 * len(covered) / (int(label.max()) + 1), "aligning ways")
+        return _published(ways, [each for each in covered if len(each[1])], request.stream)
+
+
+def _sketches(ways: Trajectories) -> Floats:
+    """Return where ways are at a few moments of the whole time; before they begin, where they begin."""
+    points, found = ways.points, np.empty((len(ways), SKETCH, 2))
+    x, y = ways.area.to_plane(points.longitudes, points.latitudes)
+    first = points.times.min()
+    asked = np.linspace(0, float(points.times.max() - first), SKETCH)
+    for way in range(len(ways)):
+        own = slice(points.offsets[way], points.offsets[way + 1])
+        clock = (points.times[own] - first).astype(np.float64)
+        found[way] = np.column_stack([np.interp(asked, clock, side[own]) for side in (x, y)])
+    return found
+
+
+def _cost(sides: Floats) -> float:
+    return float(sum(log1p(side) for side in sides))
+
+
+def _covered(points: Points, members: Integers, corners: Floats, left_out: float) -> Floats:
+    """Return boxes and intervals that cover the points of all ways that match, one after the other."""
+    from sfumato.coding.kernels.sequence_aligning import align
+
+    boxes = corners[points.offsets[members[0]] : points.offsets[members[0] + 1]]
+    for way in members[1:]:
+        others = corners[points.offsets[way] : points.offsets[way + 1]]
+        low = np.minimum(boxes[:, None, ::2], others[None, :, ::2])
+        high = np.maximum(boxes[:, None, 1::2], others[None, :, 1::2])
+        costs = np.log1p(high - low).sum(axis=2) - np.log1p(boxes[:, 1::2] - boxes[:, ::2]).sum(axis=1)[:, None]
+        pairs = align(costs, left_out)
+        mine, theirs = boxes[pairs[:, 0]], others[pairs[:, 1]]
+        boxes = np.empty((len(pairs), 6))
+        boxes[:, ::2] = np.minimum(mine[:, ::2], theirs[:, ::2])
+        boxes[:, 1::2] = np.maximum(mine[:, 1::2], theirs[:, 1::2])
+    return boxes
+
+
+def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], stream: Stream) -> RegionWays:
+    """Give persons new numbers, and round boxes and intervals outward."""
+    if not covered:
+        raise InfeasibleError("No ways have anything in common that could be published; ask for a smaller k.")
+    members = np.concatenate([each for each, _ in covered])
+    cluster = np.repeat(np.arange(len(covered)), [len(each) for each, _ in covered])
+    persons = np.unique(ways.points.owner[members], return_inverse=True)[1].ravel()
+    owner = stream.permutation(int(persons.max()) + 1)[persons]
+    order = stream.permutation(len(members))
+    order = order[np.argsort(owner[order], kind="stable")]
+    shown = [_degrees(ways, boxes) for _, boxes in covered]
+    chosen = cluster[order]
+    return RegionWays(
+        owner=owner[order],
+        offsets=np.append(0, np.cumsum([len(shown[each][0]) for each in chosen])).astype(np.int64),
+        boxes=np.concatenate([shown[each][0] for each in chosen]),
+        intervals=np.concatenate([shown[each][1] for each in chosen]),
+        origin=members[order],
+    )
+
+
+def _degrees(ways: Trajectories, boxes: Floats) -> tuple[Floats, Integers]:
+    scale = 10.0**DIGITS
+    west, south = ways.area.to_degrees(boxes[:, 0], boxes[:, 2])
+    east, north = ways.area.to_degrees(boxes[:, 1], boxes[:, 3])
+    low = (np.floor(np.column_stack([west, south]) * scale - 1e-3) / scale).round(DIGITS)
+    high = (np.ceil(np.column_stack([east, north]) * scale + 1e-3) / scale).round(DIGITS)
+    intervals = np.column_stack([np.floor(boxes[:, 4]), np.ceil(boxes[:, 5])]).astype(np.int64) * SECOND
+    return np.column_stack([low, high]) + 0.0, intervals

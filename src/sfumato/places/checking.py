@@ -1,0 +1,74 @@
+"""What looks odd about trajectories: counted and told, never silently dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sfumato.places.earth import haversine
+
+if TYPE_CHECKING:
+    from sfumato.places.columns import ReadColumns
+    from sfumato.places.trajectories import Points
+
+FASTEST = 1_000_000 / 3_600_000_000  # meters in a microsecond: 1,000 km/h
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """How many points or ways look odd.
+
+    Parameters
+    ----------
+    duplicates : points that were there more than once; they are kept once.
+    disordered : points that came before an earlier one of the same way; ways are sorted.
+    zero : points at longitude and latitude 0, which often stands for an unknown place.
+    split : moments at which a person is at two places.
+    jumps : steps faster than 1,000 km/h.
+    single : ways of one point.
+    """
+
+    duplicates: int = 0
+    disordered: int = 0
+    zero: int = 0
+    split: int = 0
+    jumps: int = 0
+    single: int = 0
+
+    SENTENCES: ClassVar = {
+        "duplicates": "{n} points were there more than once and are kept once.",
+        "disordered": "{n} points came before an earlier one of the same way; the ways are sorted by time.",
+        "zero": "{n} points are at longitude 0 and latitude 0, which often stands for an unknown place.",
+        "split": "{n} times a person is at two places at one moment.",
+        "jumps": "{n} steps are faster than 1,000 km/h.",
+        "single": "{n} ways have one point only.",
+    }
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence for everything that was found."""
+        counted = {field.name: getattr(self, field.name) for field in fields(self)}
+        return tuple(self.SENTENCES[name].format(n=f"{many:,}") for name, many in counted.items() if many)
+
+
+def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:
+    """Count what looks odd."""
+    inner = np.ones(max(len(points) - 1, 0), dtype=np.bool_)
+    inner[points.offsets[1:-1] - 1] = False
+    elapsed = np.diff(points.times)
+    split, jumps, zero = inner & (elapsed == 0), 0, 0
+    if points.has_coordinates and points.timed:
+        x, y = points.longitudes, points.latitudes
+        far = haversine(x[:-1], y[:-1], x[1:], y[1:])
+        jumps = int((inner & ~split & (far > FASTEST * elapsed)).sum())
+        zero = int(((x == 0) & (y == 0)).sum())
+    return Findings(
+        duplicates=dropped,
+        disordered=read.disordered,
+        zero=zero,
+        split=int(split.sum()),
+        jumps=jumps,
+        single=int((points.lengths == 1).sum()),
+    )

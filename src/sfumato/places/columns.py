@@ -1,0 +1,229 @@
+"""Read the columns of a table of points, and refuse what cannot be points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.frames import Frame, FrameKind, to_arrow, zones_of
+from sfumato.table.values import texts
+from sfumato.validation import did_you_mean
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+NAMES = {"longitude": ("longitude", "lon", "lng"), "latitude": ("latitude", "lat")}
+MOST_LATITUDE, MOST_LONGITUDE = 90.0, 180.0
+HAS_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The names of the columns of points, as `Trajectories` takes them."""
+
+    person: str
+    time: str
+    longitude: str | None = None
+    latitude: str | None = None
+    trip: str | None = None
+    place: str | None = None
+    cluster: str | None = None
+    sensitive: str | None = None
+    order: str | None = None
+    zone: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReadColumns:
+    """The columns of a table of points as arrays, in the order of its rows."""
+
+    person: Integers
+    trip: Integers
+    times: Integers
+    longitudes: Floats
+    latitudes: Floats
+    places: Integers
+    names: tuple[str, ...]
+    clusters: Integers | None
+    values: Integers | None
+    value_names: tuple[str, ...]
+    zone: str
+    kind: FrameKind
+    disordered: int
+
+
+def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> ReadColumns:
+    """Read the columns of points; refuse missing cells, moments without a zone and degrees that cannot be."""
+    arrow, kind = to_arrow(_with_degrees(table))
+    if not arrow.num_rows:
+        raise SchemaError("The table of points has no rows; there is nothing to publish.")
+    person = _coded(arrow, columns.person)[0]
+    trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
+    place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
+    values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
+    times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
+    longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
+    return ReadColumns(
+        person=person,
+        trip=trip,
+        times=times,
+        longitudes=longitudes,
+        latitudes=latitudes,
+        places=place,
+        names=names,
+        clusters=None if columns.cluster is None else np.unique(_whole(arrow, columns.cluster), return_inverse=True)[1],
+        values=values,
+        value_names=value_names,
+        zone=zone,
+        kind=kind,
+        disordered=_disordered(person, trip, times),
+    )
+
+
+def _with_degrees(table: Any) -> Any:
+    """Give a GeoDataFrame columns of degrees in place of its points; other tables stay as they are."""
+    geometry: Any = getattr(table, "geometry", None)
+    if not (hasattr(geometry, "x") and hasattr(geometry, "y")):
+        return table
+    system = getattr(table, "crs", None)
+    if system is not None and not getattr(system, "is_geographic", False):
+        raise SchemaError("The points of the GeoDataFrame are not in degrees; convert it with to_crs(4326) first.")
+    plain = table.drop(columns=geometry.name)
+    return plain.assign(longitude=geometry.x.to_numpy(), latitude=geometry.y.to_numpy())
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names[:8])}."
+        raise SchemaError(f"The table of points has no column {name!r}{hint}")
+    column = table[name]
+    if column.null_count:
+        raise SchemaError(f"Column {name!r} has {column.null_count:,} missing cells; leave these points out first.")
+    return column
+
+
+def _coded(table: pa.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
+    """Return the number of every cell among the different values of a column, in their order, and their texts."""
+    column = _column(table, name)
+    cells = column if pa.types.is_integer(column.type) else texts(column)
+    coded = pa.chunked_array([cells]) if isinstance(cells, pa.Array) else cells
+    different = pc.unique(coded)
+    ordered = different.take(pc.sort_indices(different))
+    return pc.index_in(coded, value_set=ordered).to_numpy().astype(np.int64), tuple(map(str, ordered.to_pylist()))
+
+
+def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str]:
+    """Return moments as microseconds in UTC, and the zone of their clock on the wall."""
+    column, zone = _column(table, columns.time), columns.zone or zones_of(table).get(columns.time)
+    _check_zone(zone)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column, zoned = _parsed(column, columns)
+    else:
+        zoned = columns.time in zones_of(table)
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        raise SchemaError(f"Column {columns.time!r} holds no moments; give dates with times, as in 2026-01-31T08:00Z.")
+    moments = column.cast(pa.timestamp("us"))
+    if not zoned:
+        if zone is None:
+            raise SchemaError(
+                f"The moments of column {columns.time!r} have no time zone; say which one, as in zone='Europe/Berlin'."
+            )
+        moments = pc.assume_timezone(moments, zone, ambiguous="earliest", nonexistent="latest")
+    return moments.cast(pa.int64()).to_numpy(), zone or "UTC"
+
+
+def _check_zone(zone: str | None) -> None:
+    try:
+        if zone is not None:
+            ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise SchemaError(f"There is no time zone {zone!r}; give one such as 'Europe/Berlin' or 'UTC'.") from None
+
+
+def _parsed(column: pa.ChunkedArray, columns: Columns) -> tuple[pa.ChunkedArray, bool]:
+    """Read moments from texts; either all of them name their zone or none does."""
+    zoned = pc.match_substring_regex(column, HAS_ZONE)
+    if pc.any(zoned).as_py() != pc.all(zoned).as_py():
+        raise SchemaError(f"Some moments of column {columns.time!r} have a time zone and others do not; give all one.")
+    kind = pa.timestamp("us", "UTC") if pc.all(zoned).as_py() else pa.timestamp("us")
+    try:
+        return column.cast(kind), kind.tz is not None
+    except pa.ArrowInvalid:
+        raise SchemaError(
+            f"Column {columns.time!r} has texts that are no moments; write them as in 2026-01-31T08:00:00Z."
+        ) from None
+
+
+def _degrees(
+    table: pa.Table, columns: Columns, names: tuple[str, ...], place: Integers, coordinates: Frame | None
+) -> tuple[Floats, Floats]:
+    """Return the degrees of every point; without any if only places are named."""
+    named = {
+        side: getattr(columns, side) or next((each for each in known if each in table.column_names), None)
+        for side, known in NAMES.items()
+    }
+    if coordinates is not None:
+        return _looked_up(to_arrow(coordinates)[0], names, place)
+    if named["longitude"] is None and named["latitude"] is None and names:
+        return np.full(len(place), np.nan), np.full(len(place), np.nan)
+    sides = [_numbers(table, named[side] or side) for side in NAMES]
+    refuse_strange_degrees(*sides)
+    return sides[0], sides[1]
+
+
+def _numbers(table: pa.Table, name: str) -> Floats:
+    column = _column(table, name)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise SchemaError(f"Column {name!r} holds no numbers; give degrees, as in 13.4.")
+    return np.asarray(column.cast(pa.float64()).to_numpy() + 0.0, dtype=np.float64)
+
+
+def _whole(table: pa.Table, name: str) -> Integers:
+    column = _column(table, name)
+    if not pa.types.is_integer(column.type):
+        raise SchemaError(f"Column {name!r} holds no whole numbers; number its cells.")
+    return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+
+
+def refuse_strange_degrees(longitudes: Floats, latitudes: Floats) -> None:
+    """Refuse degrees beyond the earth, and say so if columns look swapped."""
+    beyond = np.abs(latitudes) > MOST_LATITUDE
+    if beyond.any():
+        swapped = bool((np.abs(longitudes) <= MOST_LATITUDE).all())
+        hint = "longitude and latitude look swapped" if swapped else "mend or drop them"
+        raise SchemaError(f"{int(beyond.sum()):,} points have a latitude beyond 90 degrees; {hint}.")
+    beyond = np.abs(longitudes) > MOST_LONGITUDE
+    if beyond.any():
+        raise SchemaError(f"{int(beyond.sum()):,} points have a longitude beyond 180 degrees; mend or drop them.")
+
+
+def _looked_up(table: pa.Table, names: tuple[str, ...], place: Integers) -> tuple[Floats, Floats]:
+    """Return the degrees of every point from a table of places."""
+    known = texts(_column(table, table.column_names[0]))
+    found = pc.index_in(
+        pa.array(names, pa.string()), value_set=known.combine_chunks() if hasattr(known, "chunks") else known
+    )
+    if found.null_count or not names:
+        raise SchemaError(
+            f"{found.null_count:,} places have no coordinates; add them to the table of places, and name the column of "
+            "places with place=."
+        )
+    sides = [
+        _numbers(table, next((each for each in NAMES[side] if each in table.column_names), side)) for side in NAMES
+    ]
+    refuse_strange_degrees(*sides)
+    rows = found.to_numpy()[place]
+    return sides[0][rows], sides[1][rows]
+
+
+def _disordered(person: Integers, trip: Integers, times: Integers) -> int:
+    """Count the rows that come before an earlier moment of the same way."""
+    order = np.lexsort((trip, person))
+    same = (np.diff(person[order]) == 0) & (np.diff(trip[order]) == 0)
+    return int((same & (np.diff(times[order]) < 0)).sum())

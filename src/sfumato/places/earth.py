@@ -1,0 +1,143 @@
+"""Distances on the earth, and the plane in which one area is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, floor, radians
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import SchemaError
+from sfumato.validation import is_number, require
+
+Floats = npt.NDArray[np.float64]
+
+RADIUS = 6_371_008.8  # meters, the mean radius of the earth
+MOST_ERROR = 0.01  # of east-west distances at the rim of an area
+HIGHEST = 85.0  # degrees of latitude
+HALF_TURN = 180.0
+ROUNDED = 100  # parts of a degree that the corners of an area are rounded to
+
+
+def haversine(longitude: Floats, latitude: Floats, to_longitude: Floats, to_latitude: Floats) -> Floats:
+    """Return great-circle distances in meters between points given in degrees.
+
+    >>> float(haversine(*(np.array([each]) for each in (13.377704, 52.516275, 13.413215, 52.521918)))[0].round(2))
+    2483.32
+    """
+    south, north = np.radians(latitude), np.radians(to_latitude)
+    across = np.sin(np.radians(np.subtract(to_longitude, longitude)) / 2) ** 2
+    along = np.sin((north - south) / 2) ** 2
+    root = np.sqrt(np.clip(along + np.cos(south) * np.cos(north) * across, 0.0, 1.0))
+    return np.asarray(2 * RADIUS * np.arcsin(root), dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Area:
+    """A rectangle of degrees that may be known by everybody, and the plane that distances in it are measured in.
+
+    In the plane a point is x = R cos(middle latitude) longitude, y = R latitude, in meters from the southwest corner.
+    East-west distances are right in the middle and wrong at the rim; an area where they are wrong by more than 1 % is
+    refused.
+
+    Parameters
+    ----------
+    west, south, east, north : the sides, in degrees.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+    def __post_init__(self) -> None:
+        for name in ("west", "south", "east", "north"):
+            require(is_number(getattr(self, name)), self, name, "a number of degrees", getattr(self, name))
+        if not (-HALF_TURN <= self.west < self.east <= HALF_TURN) or self.east - self.west > HALF_TURN:
+            raise SchemaError(
+                "The area crosses the date line or reaches around the earth; split the data into areas that do not."
+            )
+        if not (-HIGHEST <= self.south < self.north <= HIGHEST):
+            raise SchemaError(
+                f"The area reaches beyond latitude {HIGHEST:g}, where no plane fits; leave these points out."
+            )
+        if self.error > MOST_ERROR:
+            raise SchemaError(
+                f"The area is too high for one plane: distances at its rim would be wrong by {self.error:.1%}; split "
+                "the data into smaller areas."
+            )
+
+    @classmethod
+    def around(cls, longitude: Floats, latitude: Floats) -> Self:
+        """Return the area around points, rounded outward to hundredths of a degree so that it shows no point."""
+        return cls(
+            west=max(_down(longitude.min()), -HALF_TURN),
+            south=_down(latitude.min()),
+            east=min(_up(longitude.max()), HALF_TURN),
+            north=_up(latitude.max()),
+        )
+
+    @property
+    def middle(self) -> float:
+        """The latitude at which east-west distances are right."""
+        return (self.south + self.north) / 2
+
+    @property
+    def error(self) -> float:
+        """The largest relative error of east-west distances in the plane."""
+        scale = cos(radians(self.middle))
+        return max(abs(scale / cos(radians(edge)) - 1) for edge in (self.south, self.north))
+
+    @property
+    def width(self) -> float:
+        """The width in the plane, in meters."""
+        return self._across * (self.east - self.west)
+
+    @property
+    def height(self) -> float:
+        """The height in the plane, in meters."""
+        return _METERS * (self.north - self.south)
+
+    @property
+    def _across(self) -> float:
+        return _METERS * cos(radians(self.middle))
+
+    @property
+    def _most_across(self) -> float:
+        nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
+        return _METERS * cos(radians(nearest))
+
+    def contains(self, longitude: Floats, latitude: Floats) -> npt.NDArray[np.bool_]:
+        """Return which points are inside."""
+        inside = (self.west <= longitude) & (longitude <= self.east)
+        return np.asarray(inside & (self.south <= latitude) & (latitude <= self.north))
+
+    def to_plane(self, longitude: Floats, latitude: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
+        """Return points as meters east and north of the southwest corner.
+
+        In the widest plane no distance is too short, and none is longer in that of a smaller area.
+        """
+        across = self._most_across if widest else self._across
+        return (longitude - self.west) * across, (latitude - self.south) * _METERS
+
+    def to_degrees(self, x: Floats, y: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
+        """Return points of the plane as longitude and latitude."""
+        across = self._most_across if widest else self._across
+        return self.west + x / across, self.south + y / _METERS
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the sides by name."""
+        return {"west": self.west, "south": self.south, "east": self.east, "north": self.north}
+
+
+_METERS = radians(1.0) * RADIUS  # of one degree of latitude
+
+
+def _down(degrees: float) -> float:
+    return floor(degrees * ROUNDED) / ROUNDED
+
+
+def _up(degrees: float) -> float:
+    return (floor(degrees * ROUNDED) + 1) / ROUNDED  # strictly beyond, so that one point has an area, too

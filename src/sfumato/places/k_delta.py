@@ -1,0 +1,92 @@
+"""(k, delta)-anonymity: ways run together in clusters of k persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.interpolating import largest_distance, places_at, spans
+from sfumato.places.trajectories import Integers, Points, Trajectories
+from sfumato.validation import is_number, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KDelta(KindPromise[Trajectories]):
+    r"""Require ways in clusters of at least k persons who are never more than delta apart [1]_.
+
+    The ways of a cluster begin and end at the same moments, and at every moment between, any two are within delta
+    meters, everybody moving straight between points. The moments of all of them are looked at, so ways that share no
+    moment are compared, too.
+
+    The promise is weak for large delta: ways that were close together already are not moved at all, and a few known
+    points single their owners out as before. Only with delta 0 is it k-anonymity of ways. The report shows unicity
+    before and after.
+
+    Parameters
+    ----------
+    k : the least number of different persons in a cluster.
+    delta : the largest distance of two of them, in meters.
+
+    References
+    ----------
+    .. [1] Abul, Bonchi, Nanni, "Never walk alone: uncertainty for anonymity in moving objects databases", ICDE 2008.
+       https://doi.org/10.1109/ICDE.2008.4497446
+    """
+
+    name = "k-delta"
+    reference = "Abul, Bonchi, Nanni 2008, https://doi.org/10.1109/ICDE.2008.4497446"
+    bound = "min"
+    stricter: ClassVar = {"k": "larger", "delta": "smaller"}
+    counted = "clusters"
+    words = ModelWords(
+        title="(k, delta)-anonymity",
+        level="persons in the smallest cluster that keeps together",
+        promise="Every way runs within {delta} m of those of at least {others}, from its first moment to its last.",
+        stops="Following: telling who of a cluster a rough track belongs to.",
+        open="A few known points can still single somebody out: ways that were within delta anyway are not moved.",
+    )
+
+    k: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_number(self.delta) and self.delta >= 0, self, "delta", "a number of meters, at least 0", self.delta)
+
+    @property
+    def limit(self) -> float:
+        """The least number of persons."""
+        return self.k
+
+    def judge(self, published: Trajectories) -> KindVerdict:
+        """Look at every cluster; one whose ways run apart counts as one person."""
+        points = published.points
+        if points.clusters is None:
+            raise SchemaError("The ways are in no clusters; name the column of clusters with cluster=.")
+        if not points.has_coordinates:
+            raise SchemaError("The ways have no coordinates; (k, delta)-anonymity is about distances.")
+        order = np.argsort(points.clusters, kind="stable")
+        ends = np.flatnonzero(np.diff(points.clusters[order])) + 1
+        level, broken = float(points.persons), 0
+        for members in np.split(order, ends):
+            persons = len(np.unique(points.owner[members])) if self._together(published, members) else 1
+            level, broken = min(level, persons), broken + (persons < self.k)
+        return KindVerdict(self, level, broken)
+
+    def _together(self, ways: Trajectories, members: Integers) -> bool:
+        """Return whether the ways of a cluster span the same time and are never more than delta apart."""
+        points: Points = ways.points
+        begins, ends = (side[members] for side in spans(points))
+        if len(np.unique(begins)) > 1 or len(np.unique(ends)) > 1:
+            return False
+        moments = np.unique(np.concatenate([_moments(points, int(way)) for way in members]))
+        return largest_distance(places_at(points, members, moments, ways.area)) <= self.delta
+
+
+def _moments(points: Points, way: int) -> Integers:
+    return points.times[points.offsets[way] : points.offsets[way + 1]]

@@ -1,0 +1,49 @@
+"""k-anonymity of ways: every published way is that of k persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.region_ways import RegionWays
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KWays(CrowdPromise[RegionWays]):
+    """Require every published way of regions to be, step by step, that of at least k persons [1]_.
+
+    Whoever knows any number of places and moments of a person finds her among k. What all k have in common, such as
+    where they all were, is told.
+
+    Parameters
+    ----------
+    k : the least number of persons with the same way.
+
+    References
+    ----------
+    .. [1] Nergiz, Atzori, Saygin, Güç, "Towards trajectory anonymization: a generalization-based approach",
+       Transactions on Data Privacy 2(1), 2009.
+    """
+
+    name = "k-ways"
+    reference = "Nergiz, Atzori, Saygin, Güç 2009"
+    counted = "ways of regions"
+    words = ModelWords(
+        title="k-anonymity of ways",
+        level="persons with the way that fewest have",
+        promise="Every published way is, step by step, that of at least {k} persons.",
+        stops="Linkage: finding a person's way by any places and moments that somebody knows of her.",
+        open="What all persons of a way have in common is told of each of them.",
+    )
+
+    k: int
+
+    def judge(self, published: RegionWays) -> KindVerdict:
+        """Count the persons of every different way."""
+        if not isinstance(published, RegionWays):
+            raise SchemaError("k-anonymity of ways is judged on ways of regions; these are points or places.")
+        counts = published.groups[1]
+        return KindVerdict(self, float(counts.min()), int((counts < self.k).sum()))

@@ -1,0 +1,68 @@
+"""k^m-anonymity of places: whoever knows a few places of a way, in order, finds k persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.coding.sequences import selections
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.trajectories import Trajectories
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KMPlaces(KindPromise[Trajectories]):
+    """Require every m places that somebody visits in some order to be visited so by at least k persons [1]_.
+
+    Places need not follow each other directly. Several ways of one person count once. Nothing is said about times: a
+    release that tells them needs another promise.
+
+    Parameters
+    ----------
+    k : the least number of persons.
+    m : the largest number of places that an adversary knows.
+
+    References
+    ----------
+    .. [1] Poulis, Skiadopoulos, Loukides, Gkoulalas-Divanis, "Distance-based k^m-anonymization of trajectory data",
+       MDM 2013. https://doi.org/10.1109/MDM.2013.66
+    """
+
+    name = "km-places"
+    reference = "Poulis et al. 2013, https://doi.org/10.1109/MDM.2013.66"
+    bound = "min"
+    stricter: ClassVar = {"k": "larger", "m": "larger"}
+    counted = "sequences of places"
+    words = ModelWords(
+        title="k^m-anonymity of places",
+        level="persons of the rarest sequence of places",
+        promise="Every {m} places that somebody visits in some order are visited so by at least {k} persons.",
+        stops="Linkage: finding a person's way by a few places that somebody saw her at.",
+        open="Who knows more places, or when somebody was there, may find fewer persons.",
+    )
+
+    k: int
+    m: int
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+
+    @property
+    def limit(self) -> float:
+        """The least number of persons."""
+        return self.k
+
+    def judge(self, published: Trajectories) -> KindVerdict:
+        """Count the persons of every sequence of at most m places."""
+        points = published.points
+        if points.places is None:
+            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        level, broken = float(points.persons), 0
+        for found in selections(points.places, points.offsets, points.owner, self.m):
+            level = min(level, float(found.support.min()))
+            broken += int((found.support < self.k).sum())
+        return KindVerdict(self, level, broken)

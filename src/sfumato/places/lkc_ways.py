@@ -1,0 +1,111 @@
+"""LKC-privacy of ways: few known visits find k persons, who do not all share a sensitive value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.sequences import Selections, selections
+from sfumato.exceptions import SchemaError
+from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.cells import SECOND, numbered
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.validation import is_number, is_whole, require
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LKC(KindPromise[Trajectories]):
+    """Require every l visits to be those of k persons, of whom at most a share c has any one sensitive value [1]_.
+
+    A visit is a place within a bin of time. Sequences of at most l visits that occur in a way, not necessarily one
+    after the other, are looked at.
+
+    Parameters
+    ----------
+    l : the largest number of visits that an adversary knows.
+    k : the least number of persons.
+    c : the largest share of a sensitive value among them, from 0 to 1; 1 asks for nothing.
+    seconds : the length of a bin of time.
+
+    References
+    ----------
+    .. [1] Mohammed, Fung, Debbabi, "Walking in the crowd: anonymizing trajectory data for pattern analysis", CIKM 2009.
+       https://doi.org/10.1145/1645953.1646140
+    """
+
+    name = "lkc"
+    reference = "Mohammed, Fung, Debbabi 2009, https://doi.org/10.1145/1645953.1646140"
+    bound = "min"
+    stricter: ClassVar = {"l": "larger", "k": "larger", "c": "smaller"}
+    counted = "sequences of visits"
+    words = ModelWords(
+        title="LKC-privacy of ways",
+        level="persons of the rarest sequence of visits",
+        promise="Every {l} visits of somebody are those of at least {k} persons, and at most a share of {c} of these "
+        "has any one sensitive value.",
+        stops="Linkage and inference: finding a person, or her sensitive value, by a few visits that somebody knows.",
+        open="Who knows more visits, or knows them more exactly, may find fewer persons.",
+    )
+
+    l: int
+    k: int
+    c: float = 1.0
+    seconds: float = 3600.0
+
+    def __post_init__(self) -> None:
+        for name in ("l", "k"):
+            given = getattr(self, name)
+            require(is_whole(given) and given >= 1, self, name, "a whole number of at least 1", given)
+        require(is_number(self.c) and 0 <= self.c <= 1, self, "c", "a share from 0 to 1", self.c)
+        require(is_number(self.seconds) and self.seconds > 0, self, "seconds", "a number above 0", self.seconds)
+
+    @property
+    def limit(self) -> float:
+        """The least number of persons."""
+        return self.k
+
+    def judge(self, published: Trajectories) -> KindVerdict:
+        """Count the persons of every sequence of at most l visits, and their sensitive values."""
+        points = published.points
+        visit = visits(points, self.seconds)
+        level, broken = float(points.persons), 0
+        for found in selections(visit, points.offsets, points.owner, self.l):
+            level = min(level, float(found.support.min()))
+            broken += int(self.broken(found, points).sum())
+        return KindVerdict(self, level, broken)
+
+    def broken(self, found: Selections, points: Points) -> Flags:
+        """Return which sequences are of too few persons, or too often of one sensitive value."""
+        rare = found.support < self.k
+        if self.c == 1:
+            return np.asarray(rare)
+        value = _of_persons(points)
+        shown = np.zeros((len(found.support), len(points.value_names)), dtype=np.int64)
+        np.add.at(shown, (found.selection, value[found.person]), 1)
+        return np.asarray(rare | (shown.max(axis=1) > self.c * found.support))
+
+
+def visits(points: Points, seconds: float) -> Integers:
+    """Give a number to the place and bin of time of every point."""
+    if points.places is None or not points.timed:
+        raise SchemaError("LKC-privacy is about places with times; name the columns with place= and time=.")
+    bins = points.times // int(seconds * SECOND)
+    return numbered(points.places, bins - bins.min())
+
+
+def _of_persons(points: Points) -> Integers:
+    """Return the sensitive value of every person."""
+    if points.values is None:
+        raise SchemaError("The ways have no sensitive value; name its column with sensitive=, or leave c at 1.")
+    found = np.zeros(int(points.owner.max()) + 1, dtype=np.int64)
+    found[points.owner] = points.values
+    if (found[points.owner] != points.values).any():
+        raise SchemaError("A person has several sensitive values; give every person one.")
+    return found

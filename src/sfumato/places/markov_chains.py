@@ -1,0 +1,133 @@
+"""Mobility Markov chains: the places where somebody stays, and where she goes from each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attacks.base import INFERENCE
+from sfumato.attacks.results import AttackResult
+from sfumato.places.stays import Stays
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+LEAST = 0.05  # of the time at all stays, from which on a place is a state
+CELL = 200.0  # meters
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MarkovChain:
+    """States of one person, how often each goes to each, and how much time is spent at each in the long run.
+
+    Parameters
+    ----------
+    x, y : where the states are, in meters.
+    transitions : shares, a row for every state.
+    stationary : the long-run share of every state.
+    visits : the states in the order in which they were visited.
+    """
+
+    x: Floats
+    y: Floats
+    transitions: Floats
+    stationary: Floats
+    visits: Integers
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def find_chain(stays: Stays) -> MarkovChain:
+    """Find the chain of one person from her stays: states are squares where she spends 5 % of her time or more."""
+    cells = np.column_stack([(stays.x // CELL).astype(np.int64), (stays.y // CELL).astype(np.int64)])
+    _, place = np.unique(cells, axis=0, return_inverse=True)
+    place = place.ravel()
+    time = np.bincount(place, weights=(stays.end - stays.begin).astype(np.float64))
+    states = np.flatnonzero(time >= LEAST * time.sum())
+    number = np.full(len(time), -1, dtype=np.int64)
+    number[states] = np.arange(len(states))
+    visits = number[place]
+    there = visits >= 0
+    visits = visits[there]
+    count = np.maximum(np.bincount(visits, minlength=len(states)), 1)
+    transitions = np.zeros((len(states), len(states)))
+    np.add.at(transitions, (visits[:-1], visits[1:]), 1.0)
+    transitions += 1.0
+    transitions /= transitions.sum(axis=1, keepdims=True)
+    return MarkovChain(
+        x=np.bincount(visits, weights=stays.x[there], minlength=len(states)) / count,
+        y=np.bincount(visits, weights=stays.y[there], minlength=len(states)) / count,
+        transitions=transitions,
+        stationary=_stationary(transitions),
+        visits=visits,
+    )
+
+
+def find_chains(stays: Stays, persons: int) -> list[MarkovChain]:
+    """Find the chains of all persons; those without stays have no states."""
+    return [find_chain(stays.of(person)) for person in range(persons)]
+
+
+def _stationary(transitions: Floats) -> Floats:
+    """Return the shares that a step leaves as they are."""
+    size = len(transitions)
+    if not size:
+        return np.zeros(0)
+    system = np.vstack([transitions.T - np.eye(size), np.ones(size)])
+    found = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
+    return np.asarray(np.maximum(found, 0.0), dtype=np.float64)
+
+
+def chain_distance(first: MarkovChain, second: MarkovChain) -> float:
+    """Return how far two chains are apart: the mean of both ways from each state to the nearest of the other.
+
+    >>> shares = lambda *each: {"stationary": np.array(each), "transitions": np.eye(2), "visits": np.zeros(0, int)}
+    >>> one = MarkovChain(x=np.array([0.0, 1000.0]), y=np.zeros(2), **shares(0.75, 0.25))
+    >>> two = MarkovChain(x=np.array([100.0, 2000.0]), y=np.zeros(2), **shares(0.5, 0.5))
+    >>> chain_distance(one, two)
+    425.0
+    """
+    if not len(first) or not len(second):
+        return np.inf
+    apart = np.hypot(first.x[:, None] - second.x, first.y[:, None] - second.y)
+    return float((first.stationary @ apart.min(axis=1) + second.stationary @ apart.min(axis=0)) / 2)
+
+
+def chain_distances(first: Sequence[MarkovChain], second: Sequence[MarkovChain]) -> Floats:
+    """Return the distances of all pairs of chains."""
+    return np.array([[chain_distance(one, other) for other in second] for one in first])
+
+
+def predict_next(stays: Stays, persons: int) -> AttackResult:
+    """Predict where persons go next: fit a chain on the first half of their stays and test it on the second.
+
+    The claim is the most frequent transition from where a person is; guessing names the place that she visits most.
+    """
+    right = guessed = tried = 0
+    for person in range(persons):
+        own = stays.of(person)
+        chain = find_chain(own)
+        half = len(chain.visits) // 2
+        seen, coming = chain.visits[:half], chain.visits[max(half - 1, 0) :]
+        if half < 2 or len(coming) < 2:  # noqa: PLR2004 - a transition has two ends
+            continue
+        counts = np.zeros((len(chain), len(chain)))
+        np.add.at(counts, (seen[:-1], seen[1:]), 1.0)
+        counts += np.bincount(seen, minlength=len(chain)) / (len(seen) + 1)  # decides where nothing was seen
+        favorite = int(np.bincount(seen, minlength=len(chain)).argmax())
+        right += int((counts.argmax(axis=1)[coming[:-1]] == coming[1:]).sum())
+        guessed += int((coming[1:] == favorite).sum())
+        tried += len(coming) - 1
+    return AttackResult(
+        attack="next-place",
+        question=INFERENCE,
+        targets=max(tried, 1),
+        claims=tried,
+        successes=right,
+        baseline=guessed / max(tried, 1),
+        control_targets=0,
+        control_successes=0,
+    )

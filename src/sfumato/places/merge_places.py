@@ -1,0 +1,173 @@
+"""Merge places that too few persons visit, or leave them out, until every short sequence is shared by k persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.sequences import Selections, selections
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.places.earth import haversine
+from sfumato.places.km_places import KMPlaces
+from sfumato.places.publishing import only_points, renumbered
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.validation import require
+
+Integers = npt.NDArray[np.int64]
+JOINED = " | "
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MergePlaces(KindSearch[Trajectories]):
+    """Merge the places of the rarest sequence with their nearest ones, until no sequence is too rare [1]_.
+
+    Sequences of one place come first, then those of two, and so on. Everywhere, a merged place stands for all places
+    that it was made of. What is published has names of places in order, and no times.
+
+    Parameters
+    ----------
+    rare : `"merge"` a place of a rare sequence with the nearest one, which needs coordinates, or `"suppress"` it.
+    repeats : `"keep"` a merged place that comes twice in a row, or `"collapse"` it into one visit.
+
+    References
+    ----------
+    .. [1] Poulis, Skiadopoulos, Loukides, Gkoulalas-Divanis, "Distance-based k^m-anonymization of trajectory data",
+       MDM 2013. https://doi.org/10.1109/MDM.2013.66
+    """
+
+    name = "merge-places"
+    reference = "Poulis et al. 2013, https://doi.org/10.1109/MDM.2013.66"
+    serves: ClassVar = (KMPlaces,)
+    draws = True
+
+    rare: Literal["merge", "suppress"] = "merge"
+    repeats: Literal["keep", "collapse"] = "keep"
+
+    def __post_init__(self) -> None:
+        require(self.rare in {"merge", "suppress"}, self, "rare", '"merge" or "suppress"', self.rare)
+        require(self.repeats in {"keep", "collapse"}, self, "repeats", '"keep" or "collapse"', self.repeats)
+
+    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+        """Return ways of merged places."""
+        points = request.data.points
+        if points.places is None:
+            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        models = [model for model in request.models if isinstance(model, KMPlaces)]
+        most = max(model.k for model in models)
+        if points.persons < most:
+            raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {most:,}; ask for less.")
+        recoded = Recoding.of(points, collapse=self.repeats == "collapse", near=self.rare == "merge")
+        for model in models:
+            for size in range(1, model.m + 1):
+                while (rare := recoded.rarest(size, model.k)) is not None:
+                    recoded.repair(rare)
+                    request.progress(min(0.9, 1 - recoded.left / len(points.names)), "merging places")
+        return renumbered(recoded.published(), request.stream)
+
+
+class Recoding:
+    """Which place stands for every place; -1 for those that are left out."""
+
+    def __init__(self, points: Points, distances: npt.NDArray[np.float64] | None, *, collapse: bool) -> None:
+        assert points.places is not None  # noqa: S101 - the caller looked
+        self.points, self.places, self.collapse = points, points.places, collapse
+        self.stands = np.arange(len(points.names), dtype=np.int64)
+        self.distances = distances
+
+    @classmethod
+    def of(cls, points: Points, *, collapse: bool, near: bool) -> Recoding:
+        """Begin with every place for itself; distances between places are needed to merge near ones."""
+        if not near:
+            return cls(points, None, collapse=collapse)
+        if not points.has_coordinates:
+            raise SchemaError('The places have no coordinates, so no near ones are known; use rare="suppress".')
+        return cls(points, _distances(points), collapse=collapse)
+
+    @property
+    def left(self) -> int:
+        """How many different places there still are."""
+        return len(np.unique(self.stands[self.stands >= 0]))
+
+    def kept(self) -> tuple[Integers, Points]:
+        """Return the recoded place of every point that is left, and the ways of these points."""
+        places = self.stands[self.places]
+        there = places >= 0
+        if self.collapse:
+            again = np.zeros(len(places), dtype=np.bool_)
+            kept = np.flatnonzero(there)
+            way = self.points.way[kept]
+            again[kept[1:]] = (np.diff(way) == 0) & (np.diff(places[kept]) == 0)
+            there &= ~again
+        return places[there], only_points(self.points, there)
+
+    def rarest(self, size: int, k: int) -> Integers | None:
+        """Return the rarest sequence of a size that fewer than k persons have."""
+        places, points = self.kept()
+        found = _sized(selections(places, points.offsets, points.owner, size), size)
+        if found is None or found.support.min() >= k:
+            return None
+        return np.asarray(found.sequences[int(found.support.argmin())], dtype=np.int64)
+
+    def repair(self, rare: Integers) -> None:
+        """Merge a place of a rare sequence with the nearest one; without any other, or by choice, leave it out."""
+        places = np.unique(rare)
+        others = np.unique(self.stands[self.stands >= 0])
+        if self.distances is None or len(others) == 1:
+            counts = np.bincount(self.stands[self.places][self.stands[self.places] >= 0], minlength=len(self.stands))
+            self.stands[self.stands == places[np.argmin(counts[places])]] = -1
+            return
+        between = self._between(places, others)
+        between[places[:, None] == others[None, :]] = np.inf
+        first, second = np.unravel_index(int(np.argmin(between)), between.shape)
+        self.stands[self.stands == others[second]] = places[first]
+
+    def _between(self, places: Integers, others: Integers) -> npt.NDArray[np.float64]:
+        """Return the mean distances of merged places."""
+        assert self.distances is not None  # noqa: S101 - the caller looked
+        inside = [np.flatnonzero(self.stands == each) for each in others]
+        of_place = [np.flatnonzero(self.stands == each) for each in places]
+        return np.array([[self.distances[np.ix_(one, other)].mean() for other in inside] for one in of_place])
+
+    def published(self) -> Points:
+        """Return the ways of recoded places, in order and without times or coordinates."""
+        places, points = self.kept()
+        if not len(places):
+            raise InfeasibleError('Nothing is left that enough persons visit; ask for less, or use repeats="collapse".')
+        used, numbers = np.unique(places, return_inverse=True)
+        names = [
+            JOINED.join(sorted(self.points.names[each] for each in np.flatnonzero(self.stands == one))) for one in used
+        ]
+        rank = np.argsort(np.argsort(np.array(names, dtype=object)))
+        position = np.arange(len(places)) - points.offsets[points.way]
+        nowhere = np.full(len(places), np.nan)
+        return replace(
+            points,
+            times=position + 1,
+            longitudes=nowhere,
+            latitudes=nowhere,
+            places=rank[numbers.ravel()].astype(np.int64),
+            names=tuple(sorted(names)),
+            timed=False,
+        )
+
+
+def _sized(found: Iterator[Selections], size: int) -> Selections | None:
+    """Return the selections of one size, the last of those that are yielded."""
+    sized = list(found)
+    return sized[size - 1] if len(sized) >= size else None
+
+
+def _distances(points: Points) -> npt.NDArray[np.float64]:
+    """Return the distances of all pairs of places, each at the mean of its points."""
+    assert points.places is not None  # noqa: S101 - the caller looked
+    count = np.maximum(np.bincount(points.places, minlength=len(points.names)), 1)
+    x, y = (
+        np.bincount(points.places, weights=side, minlength=len(points.names)) / count
+        for side in (points.longitudes, points.latitudes)
+    )
+    return haversine(x[:, None], y[:, None], x[None, :], y[None, :])

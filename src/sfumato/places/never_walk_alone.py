@@ -1,0 +1,174 @@
+"""Never Walk Alone: cluster ways that run alike, and move their points together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.places.cells import SECOND
+from sfumato.places.earth import Area
+from sfumato.places.interpolating import Places, mean_distances, places_at, spans
+from sfumato.places.k_delta import KDelta
+from sfumato.places.publishing import COORDINATE_STEP, published_ways
+from sfumato.places.trajectories import Trajectories
+from sfumato.validation import is_number, require
+
+Integers = npt.NDArray[np.int64]
+GROWTH = 1.5
+MOST_ROUNDS = 60
+OUT = -1
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NeverWalkAlone(KindSearch[Trajectories]):
+    """Cluster ways around pivots, and move the points of a cluster onto a circle where they are too far apart [1]_.
+
+    Ways are cut to spans that begin and end at full steps of `span`, and only ways of the same span are put together.
+    Each pivot is the way farthest from all pivots before it, with the nearest k - 1 other persons within `radius`; the
+    rest joins the nearest pivot within `radius`, or is left out. If more than `trash` of the ways are left out, the
+    radius grows by half.
+
+    Parameters
+    ----------
+    span : ways begin and end at multiples of so many seconds.
+    every : where persons are is published every so many seconds.
+    radius : how far from its pivot a way may run on average, in meters, at first; by default a tenth of the area's
+        larger side.
+    trash : the share of ways that may be left out.
+
+    References
+    ----------
+    .. [1] Abul, Bonchi, Nanni, "Never walk alone: uncertainty for anonymity in moving objects databases", ICDE 2008.
+       https://doi.org/10.1109/ICDE.2008.4497446
+    """
+
+    name = "never-walk-alone"
+    reference = "Abul, Bonchi, Nanni 2008, https://doi.org/10.1109/ICDE.2008.4497446"
+    serves: ClassVar = (KDelta,)
+    draws = True
+
+    span: float = 3600.0
+    every: float = 300.0
+    radius: float | None = None
+    trash: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("span", "every"):
+            given = getattr(self, name)
+            require(is_number(given) and given >= 1, self, name, "a number of seconds, at least 1", given)
+        good = self.radius is None or (is_number(self.radius) and self.radius > 0)
+        require(good, self, "radius", "a number of meters above 0", self.radius)
+        require(
+            is_number(self.trash) and 0 <= self.trash < 1, self, "trash", "a share from 0 to less than 1", self.trash
+        )
+
+    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+        """Return clusters of ways that keep together."""
+        ways, k, delta = request.data, self._k(request), self._delta(request)
+        if ways.points.persons < k:
+            raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
+        if ways.findings.split:
+            raise SchemaError(
+                f"{ways.findings.split:,} times a person is at two places at one moment; keep one of them first."
+            )
+        parts = []
+        for begin, end, members in self._classes(ways):
+            moments = np.unique(np.append(np.arange(begin, end, int(self.every * SECOND)), end))
+            places = places_at(ways.points, members, moments, ways.area)
+            label = self._clusters(places, ways.points.owner[members], k, self._first_radius(ways.area))
+            for cluster in range(int(label.max(initial=OUT)) + 1):
+                inside = label == cluster
+                parts.append((members[inside], moments, _together(places[inside], delta)))
+            request.progress(min(0.9, sum(len(each) for each, _, _ in parts) / len(ways)), "clustering")
+        if not parts:
+            raise InfeasibleError(
+                f"No {k:,} persons have ways over the same span; cut ways to other spans by span=, or ask for less."
+            )
+        return published_ways(ways, parts, request.stream)
+
+    def _k(self, request: KindRequest[Trajectories]) -> int:
+        return max(model.k for model in request.models if isinstance(model, KDelta))
+
+    def _delta(self, request: KindRequest[Trajectories]) -> float:
+        """Return the distance to keep: a little less than promised, because published places are rounded."""
+        delta = min(model.delta for model in request.models if isinstance(model, KDelta))
+        return max(0.0, float(delta) - 2 * COORDINATE_STEP)
+
+    def _first_radius(self, area: Area) -> float:
+        return self.radius or max(area.width, area.height) / 10
+
+    def _classes(self, ways: Trajectories) -> list[tuple[int, int, Integers]]:
+        """Return the ways of every span, longest spans first; ways shorter than a step have none."""
+        step = int(self.span * SECOND)
+        begins, ends = spans(ways.points)
+        begins, ends = -(-begins // step) * step, ends // step * step
+        usable = np.flatnonzero(ends > begins)
+        pairs = np.column_stack([begins, ends])[usable]
+        different, label = np.unique(pairs, axis=0, return_inverse=True)
+        return [(int(a), int(b), usable[label.ravel() == number]) for number, (a, b) in enumerate(different)]
+
+    def _clusters(self, places: Places, owner: Integers, k: int, radius: float) -> Integers:
+        """Put the ways of one span into clusters, with a larger radius while too many are left out."""
+        label = np.full(len(places), OUT, dtype=np.int64)
+        if len(np.unique(owner)) < k:
+            return label
+        for _ in range(MOST_ROUNDS):
+            label = clustered(places, owner, k, radius)
+            if (label == OUT).sum() <= self.trash * len(places):
+                break
+            radius *= GROWTH
+        return label
+
+
+def clustered(places: Places, owner: Integers, k: int, radius: float) -> Integers:
+    """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot."""
+    label = np.full(len(places), OUT, dtype=np.int64)
+    nearest, nearest_pivot = np.full(len(places), np.inf), np.full(len(places), OUT, dtype=np.int64)
+    open_ones = np.ones(len(places), dtype=np.bool_)
+    pivot, clusters = int(np.argmax(mean_distances(places, places.mean(axis=0)))), 0
+    while True:
+        far = mean_distances(places, places[pivot])
+        members = _nearest_persons(np.where(label == OUT, far, np.inf), owner, pivot, k, radius)
+        if members is not None:
+            label[members] = clusters
+            closer = far < nearest
+            nearest[closer], nearest_pivot[closer] = far[closer], clusters
+            clusters += 1
+        open_ones[pivot] = False
+        candidates = np.flatnonzero(open_ones & (label == OUT))
+        if not len(candidates) or len(np.unique(owner[label == OUT])) < k:
+            break
+        pivot = int(candidates[np.argmax(nearest[candidates])])
+    joining = (label == OUT) & (nearest <= radius)
+    label[joining] = nearest_pivot[joining]
+    return label
+
+
+def _nearest_persons(
+    far: npt.NDArray[np.float64], owner: Integers, pivot: int, k: int, radius: float
+) -> Integers | None:
+    """Return a pivot and the nearest ways of k - 1 other persons within a radius, if there are so many."""
+    order = np.argsort(far, kind="stable")
+    order = order[far[order] <= radius]
+    order = np.append(pivot, order[order != pivot])
+    first = np.sort(np.unique(owner[order], return_index=True)[1])[:k]
+    return order[first] if len(first) == k else None
+
+
+def _together(places: Places, delta: float) -> Places:
+    """Move points that are farther than half of delta from the middle of their cluster onto the circle around it.
+
+    >>> moved = _together(np.array([[[0.0, 0.0]], [[6.0, 0.0]], [[0.0, 9.0]]]), 4.0)
+    >>> moved[:, 0].round(6).tolist()
+    [[0.8906, 1.335899], [3.6, 1.8], [1.367544, 4.897367]]
+    """
+    middle = places.mean(axis=0)
+    away = places - middle
+    far = np.hypot(away[..., 0], away[..., 1])
+    share = np.minimum(1.0, delta / 2 / np.maximum(far, np.finfo(np.float64).tiny))
+    return np.asarray(middle + away * share[..., None], dtype=np.float64)

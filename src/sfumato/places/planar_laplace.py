@@ -1,0 +1,230 @@
+"""Geo-indistinguishability: noise on single places, so that near places are told apart only a little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import exp, inf, log, nextafter, pi, sqrt
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.places.columns import NAMES, refuse_strange_degrees
+from sfumato.places.earth import Area, Floats, haversine
+from sfumato.places.optimal_noise import checked_prior
+from sfumato.randomness import Stream
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.validation import is_number, require
+
+Mechanism: TypeAlias = Literal["exact", "planar"]
+Places: TypeAlias = "Frame | Sequence[tuple[float, float]] | Floats"
+
+Steps: TypeAlias = npt.NDArray[np.int64]
+
+FARTHEST = 50_000.0  # meters, up to which rounded planar noise keeps its promise
+ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
+REMAPPED = 4096  # places at once
+ROOT = sqrt(2.0)
+BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanarLaplace:
+    r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
+
+    Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and is
+    larger than said here by as much as distances in the plane of the area may be too short.
+
+    Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
+
+    Parameters
+    ----------
+    epsilon : the privacy loss per meter.
+    mechanism : `"exact"` snaps places to a grid and adds whole steps of discrete Laplace noise along both axes; the
+        bound holds exactly between points of the grid, and for other places as if they were $\sqrt 2$ steps farther
+        apart. `"planar"` adds noise of the same law in all directions and rounds it to the grid; the bound holds up to
+        50 km.
+    step : the side of the grid, in meters.
+    area : the public area that results are moved back into and that fixes the plane; by default it is drawn around the
+        places that are given, which tells where they are to a hundredth of a degree.
+
+    References
+    ----------
+    .. [1] Andrés, Bordenabe, Chatzikokolakis, Palamidessi, "Geo-indistinguishability", CCS 2013.
+       https://doi.org/10.1145/2508859.2516735
+
+    Examples
+    --------
+    >>> PlanarLaplace(epsilon=0.00693).mean_error
+    331.2...
+    """
+
+    epsilon: float
+    mechanism: Mechanism = "exact"
+    step: float = 10.0
+    area: Area | None = None
+
+    def __post_init__(self) -> None:
+        require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
+        require(self.mechanism in {"exact", "planar"}, self, "mechanism", '"exact" or "planar"', self.mechanism)
+        require(is_number(self.step) and self.step > 0, self, "step", "a number of meters above 0", self.step)
+        require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
+        if self.mechanism == "planar":
+            _ = self._planar_epsilon  # refuses steps that are too small
+
+    @property
+    def mean_error(self) -> float:
+        """How far places are moved on average, in meters."""
+        if self.mechanism == "planar":
+            return 2 / self._planar_epsilon
+        return float(self._exact_law[0])
+
+    def quantile(self, share: float) -> float:
+        """Return the distance, in meters, that this share of places is moved at most."""
+        require(is_number(share) and 0 <= share < 1, self, "share", "a share from 0 to less than 1", share)
+        if self.mechanism == "planar":
+            from scipy.special import lambertw
+
+            return float(-(lambertw((share - 1) / np.e, -1).real + 1) / self._planar_epsilon)
+        _, distances, chances = self._exact_law
+        return float(distances[np.searchsorted(np.cumsum(chances), share * chances.sum())])
+
+    def perturb(self, places: Places) -> Any:
+        """Move places.
+
+        Parameters
+        ----------
+        places : a table with columns `longitude` and `latitude` (or `lon` and `lat`), which comes back with these
+            replaced, or an array with a row of longitude and latitude for every place.
+        """
+        if isinstance(places, np.ndarray | list | tuple):
+            return np.column_stack(self.moved(*degrees_of(places)))
+        table, kind = to_arrow(cast("Frame", places))
+        names = [next((each for each in known if each in table.column_names), None) for known in NAMES.values()]
+        if None in names:
+            raise SchemaError("The table of places has no columns 'longitude' and 'latitude'; rename its columns.")
+        sides = degrees_of(np.column_stack([_column(table, str(name)) for name in names]))
+        for name, side in zip(names, self.moved(*sides), strict=True):
+            table = table.set_column(table.column_names.index(str(name)), str(name), pa.array(side))
+        return kind.restore(table)
+
+    def moved(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats]:
+        """Return places with noise, as degrees; those that leave the area are moved back to its rim."""
+        if not len(longitudes):
+            return longitudes, latitudes
+        area = self.area or Area.around(longitudes, latitudes)
+        if not area.contains(longitudes, latitudes).all():
+            raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
+        surely = replace(self, epsilon=self.epsilon / (1 + area.error))
+        columns, rows = surely.noisy_steps(*area.to_plane(longitudes, latitudes))
+        x, y = (
+            np.clip(side, 0, int(end // self.step)).astype(np.float64) * np.float64(self.step)
+            for side, end in ((columns, area.width), (rows, area.height))
+        )
+        return area.to_degrees(x, y)
+
+    def remap(self, moved: Any, places: Any, prior: Any = None) -> Floats:
+        """Move noisy places on to the public places that are the best guess, which costs no privacy.
+
+        The best guess has the least expected distance from where the person may be, given a public prior and the noise.
+
+        Parameters
+        ----------
+        moved : an array of longitude and latitude, as `perturb` returns it.
+        places : public places, a row of longitude and latitude for each.
+        prior : how likely somebody is at each of them; by default all alike.
+        """
+        x, y = degrees_of(moved)
+        at_x, at_y = degrees_of(places)
+        share = checked_prior(prior, len(at_x))
+        apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
+        chosen = np.empty(len(x), dtype=np.int64)
+        for start in range(0, len(x), REMAPPED):
+            part = slice(start, start + REMAPPED)
+            far = haversine(x[part, None], y[part, None], at_x[None, :], at_y[None, :])
+            likely = share * np.exp(-self.epsilon * (far - far.min(axis=1, keepdims=True)))
+            chosen[part] = (likely @ apart).argmin(axis=1)
+        return np.column_stack([at_x[chosen], at_y[chosen]])
+
+    def noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
+        """Return places of the plane with noise, in steps of the grid."""
+        if self.mechanism == "planar":
+            across, along = self._drawn(len(x))
+            return self._snapped(x + across), self._snapped(y + along)
+        return self._stepped(self._snapped(x)), self._stepped(self._snapped(y))
+
+    def _snapped(self, meters: Floats) -> Steps:
+        return np.rint(meters / self.step).astype(np.int64)
+
+    def _stepped(self, numbers: Steps) -> Steps:
+        """Add discrete Laplace noise to whole numbers of steps."""
+        from sfumato.queries.private.noise import noisy
+
+        return noisy(numbers, sensitivity=1, epsilon=Fraction(self._axis_epsilon)).numbers
+
+    @property
+    def _axis_epsilon(self) -> float:
+        """The privacy loss per step along one axis: |dx| + |dy| is at most the square root of 2 times the distance."""
+        return self.epsilon * self.step / ROOT * (1 - BINDING)
+
+    @cached_property
+    def _planar_epsilon(self) -> float:
+        """The largest epsilon of continuous noise that keeps ours once its floating-point numbers are rounded."""
+        fine = self.step / (FARTHEST * ANGLE)
+
+        def kept(tried: float) -> float:
+            grown = 2 * exp(tried * self.step)
+            return inf if fine <= grown else tried + log((fine + grown) / (fine - grown)) / self.step
+
+        tried = self.epsilon
+        for _ in range(100):
+            if kept(tried) <= self.epsilon:
+                return tried
+            tried = nextafter(self.epsilon - (kept(tried) - tried), 0.0)
+            if tried <= 0:
+                break
+        raise InvalidParameterError("PlanarLaplace.step is too small for planar noise; give larger steps.")
+
+    def _drawn(self, count: int) -> tuple[Floats, Floats]:
+        """Draw noise in all directions: the radius is the sum of two exponential numbers."""
+        stream = Stream()
+        angle, first, second = (stream.uniform(count) for _ in range(3))
+        radius = -(np.log(first) + np.log(second)) / self._planar_epsilon
+        return radius * np.cos(2 * pi * angle), radius * np.sin(2 * pi * angle)
+
+    @cached_property
+    def _exact_law(self) -> tuple[float, Floats, Floats]:
+        """The mean distance of the exact mechanism, its distances in order, and how likely they are."""
+        rate = self._axis_epsilon
+        most = min(int(40 / rate) + 2, 1500)
+        scale = max(1, round(40 / rate / most))  # where steps are much finer than the noise, several are taken as one
+        numbers = np.arange(-most, most + 1)
+        chance = np.exp(-rate * scale * np.abs(numbers))
+        chance /= chance.sum()
+        distances = scale * self.step * np.hypot(numbers[:, None], numbers[None, :]).ravel()
+        chances = np.outer(chance, chance).ravel()
+        order = np.argsort(distances, kind="stable")
+        return float(distances @ chances), distances[order], chances[order]
+
+
+def _column(table: pa.Table, name: str) -> Floats:
+    column = table[name]
+    if column.null_count or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        raise SchemaError(f"Column {name!r} must hold a number of degrees in every row.")
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def degrees_of(places: Any) -> tuple[Floats, Floats]:
+    """Return longitudes and latitudes of an array with a row for every place; refuse what cannot be degrees."""
+    given = np.asarray(places, dtype=np.float64).reshape(-1, 2) if len(places) else np.zeros((0, 2))
+    if np.isnan(given).any():
+        raise SchemaError("Some places have no longitude or latitude; leave them out.")
+    longitudes, latitudes = given[:, 0].copy(), given[:, 1].copy()
+    refuse_strange_degrees(longitudes, latitudes)
+    return longitudes, latitudes

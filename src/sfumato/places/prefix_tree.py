@@ -1,0 +1,232 @@
+"""Made-up ways with differential privacy, from a noisy tree of how ways begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, exp, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import InfeasibleError
+from sfumato.places.private_counts import pay, some_ways
+from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.publishing import only_points
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.noise import noisy
+from sfumato.randomness import Stream
+from sfumato.validation import is_whole, require
+
+Integers = npt.NDArray[np.int64]
+MOST_CHILDREN = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SequenceCounts:
+    """How often places follow each other, noisy and made consistent: no sequence is rarer than its continuations.
+
+    Parameters
+    ----------
+    names : the names of the places.
+    levels : for every length, the sequences as rows of places and their counts.
+    scale, threshold : of the noise, and the noisy count from which on a sequence is kept.
+    epsilon : what was paid.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Integers, Integers], ...]
+    scale: float
+    threshold: int
+    epsilon: float
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for every sequence: its places in order, and its count."""
+        shown = [[self.names[place] for place in row] for sequences, _ in self.levels for row in sequences.tolist()]
+        counts = np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in self.levels)])
+        return pa.table({"places": pa.array(shown, pa.list_(pa.string())), "count": counts})
+
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
+        return f"Sequences of {len(self.names):,} places: {kept} of growing length; epsilon {self.epsilon:g}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrefixTree(SequenceCounts):
+    """How many ways begin with which places."""
+
+    def ways(self) -> Trajectories:
+        """Return as many made-up ways as the counts say; nobody walked any of them."""
+        whole: list[tuple[Integers, int]] = []
+        for depth, (prefixes, counts) in enumerate(self.levels):
+            later = (
+                _continued(prefixes, self.levels[depth + 1]) if depth + 1 < len(self.levels) else np.zeros_like(counts)
+            )
+            whole += [(row, int(many)) for row, many in zip(prefixes, counts - later, strict=True) if many > 0]
+        if not whole:
+            raise InfeasibleError(
+                "Noise hides all ways: no place reaches its threshold; pay more, or name fewer places."
+            )
+        lengths = np.concatenate([np.full(many, len(row)) for row, many in whole])
+        places = np.concatenate([np.tile(row, many) for row, many in whole])
+        offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        nowhere = np.full(len(places), np.nan)
+        points = Points(
+            owner=np.arange(len(lengths)),
+            offsets=offsets,
+            times=np.arange(len(places)) - np.repeat(offsets[:-1], lengths) + 1,
+            longitudes=nowhere,
+            latitudes=nowhere,
+            places=places,
+            names=self.names,
+            timed=False,
+        )
+        return Trajectories.of(points)
+
+
+def passing_chance(scale: float, threshold: int) -> float:
+    """Return the chance that a prefix which nobody has is kept all the same.
+
+    >>> round(passing_chance(5.0, ceil(2 * sqrt(2) * 5.0)), 6), round(passing_chance(10.0, ceil(2 * sqrt(2) * 10.0)), 6)
+    (0.027375, 0.028886)
+    """
+    return exp(-threshold / scale) / (1 + exp(-1 / scale))
+
+
+def private_prefix_tree(
+    ways: Trajectories,
+    *,
+    places: Squares | Sequence[str],
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    height: int = 5,
+    trips: int = 1,
+) -> PrefixTree:
+    """Count how ways begin, with noise that hides one person with all her ways [1]_.
+
+    Every place may follow every prefix that was kept, whether anybody went there or not, and all get noise: else the
+    tree's shape would tell who is there.
+
+    Parameters
+    ----------
+    ways, epsilon, accountant, analyst : as for `private_density`.
+    places : all places, known to everybody beforehand.
+    height : the largest length of a prefix; ways are cut there, or earlier where four million prefixes would be looked
+        at.
+    trips : at most so many ways of a person are counted, drawn at random.
+
+    References
+    ----------
+    .. [1] Chen, Fung, Desai, Sossou, "Differentially private transit data publication: a case study on the Montreal
+       transportation system", KDD 2012. https://doi.org/10.1145/2339530.2339564
+    """
+    for name, value in (("height", height), ("trips", trips)):
+        require(is_whole(value) and value >= 1, "private_prefix_tree", name, "a whole number of at least 1", value)
+    numbers, names = place_numbers(ways, places)
+    paid = pay(ways, epsilon, accountant, analyst, f"prefix tree of {len(names)} places, height {height}")
+    some = _some(ways.points, numbers, trips)
+    begins = np.arange(len(some)) - some.offsets[some.way]
+    return PrefixTree(**_grown(_windows(some, height)[begins == 0], names, height, trips, paid))
+
+
+def private_n_grams(
+    ways: Trajectories,
+    *,
+    places: Squares | Sequence[str],
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    size: int = 3,
+    longest: int = 20,
+    trips: int = 1,
+) -> SequenceCounts:
+    """Count which places follow each other directly, wherever in a way, with noise that hides one person [1]_.
+
+    Parameters
+    ----------
+    ways, places, epsilon, accountant, analyst : as for `private_prefix_tree`.
+    size : the largest number of places that follow each other.
+    longest : ways are cut to so many points.
+    trips : at most so many ways of a person are counted, drawn at random.
+
+    References
+    ----------
+    .. [1] Chen, Acs, Castelluccia, "Differentially private sequential data publication via variable-length n-grams",
+       CCS 2012. https://doi.org/10.1145/2382196.2382263
+    """
+    for name, value in (("size", size), ("longest", longest), ("trips", trips)):
+        require(is_whole(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
+    numbers, names = place_numbers(ways, places)
+    paid = pay(ways, epsilon, accountant, analyst, f"sequences of {len(names)} places, up to {size}")
+    some = _some(ways.points, numbers, trips)
+    early = np.arange(len(some)) - some.offsets[some.way] < longest
+    return SequenceCounts(**_grown(_windows(only_points(some, early), size), names, size, trips * longest, paid))
+
+
+def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:
+    """Grow a noisy tree of sequences, level by level: every place may follow every sequence that was kept."""
+    levels: list[tuple[Integers, Integers]] = []
+    prefixes, parents = np.zeros((1, 0), dtype=np.int64), None
+    scale, threshold = 0.0, 0
+    for depth in range(height):
+        if not 0 < len(prefixes) * len(names) <= MOST_CHILDREN:
+            break
+        found = noisy(
+            _children(rows, prefixes, depth, len(names)).ravel(), sensitivity=sensitivity, epsilon=paid / height
+        )
+        scale, threshold = found.scale, ceil(2 * sqrt(2) * found.scale)
+        kept = np.flatnonzero(found.numbers >= threshold)
+        prefix, place = np.divmod(kept, len(names))
+        chosen = found.numbers[kept] if parents is None else _consistent(found.numbers[kept], prefix, parents)
+        prefixes, parents = np.column_stack([prefixes[prefix], place]), chosen
+        levels.append((prefixes, chosen))
+    return {
+        "names": names,
+        "levels": tuple(levels),
+        "scale": scale,
+        "threshold": threshold,
+        "epsilon": float(paid),
+    }
+
+
+def _some(points: Points, numbers: Integers, trips: int) -> Points:
+    """Return at most so many ways of everybody, with the numbers of public places."""
+    return some_ways(replace(points, places=numbers), trips, Stream())
+
+
+def _windows(points: Points, size: int) -> Integers:
+    """Return for every point its place and those that follow in its way, -1 where the way has ended."""
+    assert points.places is not None  # noqa: S101 - they were just given
+    at = np.arange(len(points))[:, None] + np.arange(size)
+    inside = at < points.offsets[1:][points.way][:, None]
+    return np.where(inside, points.places[np.minimum(at, len(points) - 1)], -1)
+
+
+def _children(rows: Integers, prefixes: Integers, depth: int, places: int) -> Integers:
+    """Count for every prefix and every place the ways that go on so; a row for every prefix."""
+    known = {tuple(row): at for at, row in enumerate(prefixes.tolist())}
+    going = rows[rows[:, depth] >= 0]
+    at = np.array([known.get(tuple(row), -1) for row in going[:, :depth].tolist()], dtype=np.int64)
+    there = at >= 0
+    cells = at[there] * places + going[there, depth]
+    return np.bincount(cells, minlength=len(prefixes) * places).reshape(len(prefixes), places)
+
+
+def _consistent(counts: Integers, parent: Integers, of_parent: Integers) -> Integers:
+    """Scale the counts of the continuations of a prefix down, so that they are no more than it has."""
+    sums = np.bincount(parent, weights=counts, minlength=len(of_parent))
+    share = np.minimum(1.0, of_parent / np.maximum(sums, 1.0))
+    return np.floor(counts * share[parent]).astype(np.int64)
+
+
+def _continued(prefixes: Integers, level: tuple[Integers, Integers]) -> Integers:
+    """Return how many ways go on after every prefix."""
+    known = {tuple(row): at for at, row in enumerate(prefixes.tolist())}
+    longer, counts = level
+    at = np.array([known[tuple(row)] for row in longer[:, :-1].tolist()], dtype=np.int64)
+    return np.bincount(at, weights=counts, minlength=len(prefixes)).astype(np.int64)

@@ -1,0 +1,153 @@
+"""Counts of points and trips with differential privacy: every place is counted, also where nobody is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.budget import UNIT, shown, units_of_cost
+from sfumato.queries.private.noise import margin, noisy
+from sfumato.randomness import Stream
+from sfumato.validation import is_whole, require
+
+Integers = npt.NDArray[np.int64]
+MOST_CELLS = 4_000_000
+PERSON = "person"
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PlaceCounts:
+    """Noisy counts of all places, or of all pairs of a first and a last place.
+
+    Parameters
+    ----------
+    names : the names of the places.
+    counts : a number for every place, or a row of numbers for every first place.
+    scale : of the discrete Laplace noise.
+    epsilon : what was paid.
+    """
+
+    names: tuple[str, ...]
+    counts: Integers
+    scale: float
+    epsilon: str
+
+    @property
+    def margin(self) -> int:
+        """How far a count is off at most, in 95 of 100 cases."""
+        return margin(self.scale, CONFIDENCE)
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for every count."""
+        at = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
+        heads = ("place",) if self.counts.ndim == 1 else ("first", "last")
+        columns: dict[str, Any] = {
+            head: pa.array(self.names).take(pa.array(row)) for head, row in zip(heads, at, strict=True)
+        }
+        return pa.table({**columns, "count": self.counts.ravel()})
+
+    def __repr__(self) -> str:
+        what = "places" if self.counts.ndim == 1 else "pairs of places"
+        told = f"each within {self.margin:,} in 95 of 100 cases; epsilon {self.epsilon}"
+        return f"Counts of {self.counts.size:,} {what}, {told}"
+
+
+def private_density(
+    ways: Trajectories,
+    *,
+    places: Squares | Sequence[str],
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    points: int = 1,
+) -> PlaceCounts:
+    """Count points by place, with noise that hides one person with all her ways.
+
+    Parameters
+    ----------
+    ways : the trajectories.
+    places : all places, known to everybody beforehand; points elsewhere are refused.
+    epsilon : the privacy loss.
+    accountant : what pays it; it belongs to these ways from then on.
+    analyst : who asks.
+    points : at most so many points of a person are counted, drawn at random.
+    """
+    cap = _checked_cap(points, "points")
+    numbers, names = place_numbers(ways, places)
+    kept = drawn_per_person(ways.points.person, cap, Stream())
+    return _counted(ways, np.bincount(numbers[kept], minlength=len(names)), names, cap, (epsilon, accountant, analyst))
+
+
+def private_trips(
+    ways: Trajectories,
+    *,
+    places: Squares | Sequence[str],
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    trips: int = 1,
+) -> PlaceCounts:
+    """Count ways by their first and last place, with noise that hides one person with all her ways.
+
+    Parameters
+    ----------
+    ways, places, epsilon, accountant, analyst : as for `private_density`.
+    trips : at most so many ways of a person are counted, drawn at random.
+    """
+    cap = _checked_cap(trips, "trips")
+    numbers, names = place_numbers(ways, places)
+    require(len(names) ** 2 <= MOST_CELLS, "private_trips", "places", "at most 2,000 places", len(names))
+    kept = drawn_per_person(ways.points.owner, cap, Stream())
+    first, last = numbers[ways.points.offsets[:-1]][kept], numbers[ways.points.offsets[1:] - 1][kept]
+    counts = np.bincount(first * len(names) + last, minlength=len(names) ** 2).reshape(len(names), -1)
+    return _counted(ways, counts, names, cap, (epsilon, accountant, analyst))
+
+
+def pay(ways: Trajectories, epsilon: float | str, accountant: Accountant, analyst: str, question: str) -> Fraction:
+    """Pay for a question about ways before it is answered, and return the exact epsilon."""
+    units = units_of_cost(epsilon, question)
+    accountant.belong_to(ways.digest(), PERSON)
+    accountant.spend(analyst, shown(units), question)
+    return Fraction(units, UNIT)
+
+
+def drawn_per_person(owner: Integers, most: int, stream: Stream) -> Integers:
+    """Choose at most so many things of every person, at random."""
+    shuffled = stream.permutation(len(owner))
+    order = shuffled[np.argsort(owner[shuffled], kind="stable")]
+    sizes = np.bincount(owner)
+    rank = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[rank < most])
+
+
+def some_ways(points: Points, most: int, stream: Stream) -> Points:
+    """Keep at most so many ways of every person, drawn at random."""
+    return points.take(drawn_per_person(points.owner, most, stream))
+
+
+def _checked_cap(cap: int, name: str) -> int:
+    require(is_whole(cap) and cap >= 1, "places", name, "a whole number of at least 1", cap)
+    return cap
+
+
+def _counted(
+    ways: Trajectories,
+    counts: npt.NDArray[np.int64],
+    names: tuple[str, ...],
+    cap: int,
+    paying: tuple[float | str, Accountant, str],
+) -> PlaceCounts:
+    epsilon = pay(ways, *paying, f"counts of {counts.size} cells")
+    found = noisy(counts.ravel().astype(np.int64), sensitivity=cap, epsilon=epsilon)
+    units = units_of_cost(paying[0], "places")
+    return PlaceCounts(names=names, counts=found.numbers.reshape(counts.shape), scale=found.scale, epsilon=shown(units))

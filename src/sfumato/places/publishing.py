@@ -1,0 +1,84 @@
+"""Ways as they are published: new numbers for persons, ways and clusters, and coordinates rounded to a stated step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.places.earth import Floats
+from sfumato.places.interpolating import Places
+from sfumato.places.trajectories import Points, Trajectories
+from sfumato.randomness import Stream
+
+Integers = npt.NDArray[np.int64]
+DIGITS = 6  # of published degrees
+COORDINATE_STEP = 0.16  # meters: how far two coordinates apart in the last digit are at most, along both axes together
+
+
+def rounded(degrees: Floats) -> Floats:
+    """Round degrees as they are published."""
+    return np.round(degrees, DIGITS) + 0.0
+
+
+def published_ways(
+    ways: Trajectories, parts: Sequence[tuple[Integers, Integers, Places]], stream: Stream
+) -> Trajectories:
+    """Publish clusters of ways, in an order and with numbers that say nothing.
+
+    Parameters
+    ----------
+    ways : the original.
+    parts : for every cluster its ways, the moments at which their places are told, and these places in the
+        widest plane of the area.
+    stream : where the new numbers come from.
+    """
+    members = np.concatenate([way for way, _, _ in parts])
+    clusters = np.repeat(np.arange(len(parts)), [len(way) for way, _, _ in parts])
+    lengths = np.repeat([len(moments) for _, moments, _ in parts], [len(way) for way, _, _ in parts])
+    times = np.concatenate([np.tile(moments, len(way)) for way, moments, _ in parts])
+    places = np.concatenate([place.reshape(-1, 2) for _, _, place in parts])
+    longitudes, latitudes = (rounded(side) for side in ways.area.to_degrees(places[:, 0], places[:, 1], widest=True))
+    points = Points(
+        owner=ways.points.owner[members],
+        offsets=np.append(0, np.cumsum(lengths)).astype(np.int64),
+        times=times,
+        longitudes=longitudes,
+        latitudes=latitudes,
+        clusters=clusters.astype(np.int64),
+        origin=members,
+    )
+    return renumbered(points, stream)
+
+
+def renumbered(points: Points, stream: Stream) -> Trajectories:
+    """Give persons, ways and clusters new numbers, drawn at random, and put ways into their order."""
+    persons, owner = np.unique(points.owner, return_inverse=True)
+    owner = stream.permutation(len(persons))[owner]
+    shuffled = stream.permutation(points.ways)
+    order = shuffled[np.argsort(owner[shuffled], kind="stable")]
+    taken = replace(points, owner=owner).take(order)
+    if taken.clusters is not None:
+        numbers = np.unique(taken.clusters, return_inverse=True)[1]
+        taken = replace(taken, clusters=stream.permutation(int(numbers.max()) + 1)[numbers])
+    return Trajectories.of(taken)
+
+
+def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:
+    """Return some points of ways; ways without any are gone."""
+    lengths = np.bincount(points.way[there], minlength=points.ways)
+    some = lengths > 0
+    return replace(
+        points,
+        owner=points.owner[some],
+        offsets=np.append(0, np.cumsum(lengths[some])).astype(np.int64),
+        times=points.times[there],
+        longitudes=points.longitudes[there],
+        latitudes=points.latitudes[there],
+        places=None if points.places is None else points.places[there],
+        clusters=None if points.clusters is None else points.clusters[some],
+        origin=np.flatnonzero(some) if points.origin is None else points.origin[some],
+        values=None if points.values is None else points.values[some],
+    )

@@ -1,0 +1,127 @@
+"""Ways of regions: at every step a box and an interval of time instead of a point and a moment."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
+from sfumato.validation import did_you_mean
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+SIDES = ("west", "south", "east", "north")
+INTERVAL = ("begin", "end")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RegionWays:
+    """Published ways of regions, one for every person, with steps in order.
+
+    Parameters
+    ----------
+    owner : the person of every way, a number from 0.
+    offsets : where the steps of every way begin, and the number of all steps.
+    boxes : west, south, east and north of every step, in degrees.
+    intervals : the first and the last moment of every step, in microseconds since 1970 in UTC.
+    origin : the original way of every published way, known inside only and never written.
+    kind : the kind of table that `to_frame` returns.
+    """
+
+    owner: Integers
+    offsets: Integers
+    boxes: Floats
+    intervals: Integers
+    origin: Integers | None = None
+    kind: FrameKind = field(default_factory=lambda: FrameKind(name="pyarrow"))
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @classmethod
+    def read(cls, table: Frame) -> RegionWays:
+        """Read ways of regions from a table as `to_frame` returns it."""
+        arrow, kind = to_arrow(table)
+        for name in ("person", "order", *SIDES, *INTERVAL):
+            if name not in arrow.column_names:
+                hint = did_you_mean(name, arrow.column_names) or "; ways of regions have it."
+                raise SchemaError(f"The table of regions has no column {name!r}{hint}")
+            if arrow[name].null_count:
+                raise SchemaError(f"Column {name!r} has {arrow[name].null_count:,} missing cells; mend them first.")
+        person, order = (arrow[name].to_numpy().astype(np.int64) for name in ("person", "order"))
+        trip = arrow["trip"].to_numpy().astype(np.int64) if "trip" in arrow.column_names else np.zeros_like(person)
+        rows = np.lexsort((order, trip, person))
+        starts = np.flatnonzero(np.append(True, (np.diff(person[rows]) != 0) | (np.diff(trip[rows]) != 0)))
+        return cls(
+            owner=np.unique(person, return_inverse=True)[1].ravel()[rows][starts].astype(np.int64),
+            offsets=np.append(starts, len(rows)).astype(np.int64),
+            boxes=np.column_stack([arrow[name].cast(pa.float64()).to_numpy()[rows] for name in SIDES]),
+            intervals=np.column_stack([_moments(arrow[name])[rows] for name in INTERVAL]),
+            kind=kind,
+        )
+
+    @property
+    def persons(self) -> int:
+        """The number of different persons."""
+        return len(np.unique(self.owner))
+
+    @property
+    def way(self) -> Integers:
+        """The way of every step."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def groups(self) -> tuple[Integers, Integers]:
+        """The number of the different sequence that every way is, and how many persons have each of them."""
+        seen: dict[bytes, int] = {}
+        label = np.empty(len(self), dtype=np.int64)
+        for way in range(len(self)):
+            own = slice(self.offsets[way], self.offsets[way + 1])
+            label[way] = seen.setdefault((self.boxes[own] + 0.0).tobytes() + self.intervals[own].tobytes(), len(seen))
+        pairs = np.unique(np.column_stack([label, self.owner]), axis=0)
+        return label, np.bincount(pairs[:, 0], minlength=len(seen))
+
+    def digest(self) -> str:
+        """Return a fingerprint by which the same ways are known again."""
+        found = hashlib.sha256()
+        for array in (self.owner, self.offsets, self.intervals):
+            found.update(np.ascontiguousarray(array).astype("<i8").tobytes())
+        found.update((np.ascontiguousarray(self.boxes) + 0.0).astype("<f8").tobytes())
+        return found.hexdigest()
+
+    def equals(self, other: RegionWays) -> bool:
+        """Return whether two have the same persons and steps."""
+        return self.digest() == other.digest()
+
+    def to_arrow(self) -> pa.Table:
+        """Return the steps as rows."""
+        columns: dict[str, Any] = {
+            "person": self.owner[self.way] + 1,
+            **({"trip": self.way + 1} if len(self) > self.persons else {}),
+            "order": np.arange(len(self.boxes)) - self.offsets[self.way] + 1,
+        }
+        columns |= {name: self.boxes[:, at] for at, name in enumerate(SIDES)}
+        columns |= {
+            name: pa.array(self.intervals[:, at], pa.timestamp("us", "UTC")) for at, name in enumerate(INTERVAL)
+        }
+        return pa.table(columns)
+
+    def to_frame(self) -> SameKind:
+        """Return the steps as rows of a table of the kind that was given."""
+        return self.kind.restore(self.to_arrow())
+
+    def __repr__(self) -> str:
+        return f"Ways of regions: {self.persons:,} persons, {len(self):,} ways, {len(self.boxes):,} steps"
+
+
+def _moments(column: pa.ChunkedArray) -> Integers:
+    if not pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", "UTC"))
+    return np.asarray(column.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy(), dtype=np.int64)

@@ -1,0 +1,144 @@
+"""A snapshot: one place per person, on the finest squares of a public area."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import SchemaError
+from sfumato.places.earth import Area, Floats
+from sfumato.validation import is_whole, require
+
+Integers = npt.NDArray[np.int64]
+MOST_ORDER = 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Snapshot:
+    """Where everybody is at one moment, as squares of a grid of 2**order by 2**order over a public area.
+
+    Parameters
+    ----------
+    columns, rows : the square of every person, counted from the southwest corner.
+    order : how often the area is quartered.
+    area : the area that the squares divide.
+    """
+
+    columns: Integers
+    rows: Integers
+    order: int
+    area: Area
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @classmethod
+    def of(cls, longitudes: Floats, latitudes: Floats, *, order: int, area: Area | None = None) -> Self:
+        """Find the square of every place."""
+        require(
+            is_whole(order) and 1 <= order <= MOST_ORDER,
+            "cloak",
+            "order",
+            f"a whole number from 1 to {MOST_ORDER}",
+            order,
+        )
+        if not len(longitudes):
+            raise SchemaError("There are no places; there is nothing to publish.")
+        area = area or Area.around(longitudes, latitudes)
+        if not area.contains(longitudes, latitudes).all():
+            raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
+        side = 1 << order
+        columns = np.floor((longitudes - area.west) / (area.east - area.west) * side).astype(np.int64)
+        rows = np.floor((latitudes - area.south) / (area.north - area.south) * side).astype(np.int64)
+        return cls(columns=np.minimum(columns, side - 1), rows=np.minimum(rows, side - 1), order=order, area=area)
+
+    def hilbert(self) -> Integers:
+        """Return the place of every square along the Hilbert curve.
+
+        >>> area = Area(west=0, south=0, east=1, north=1)
+        >>> squares = np.arange(4, dtype=np.int64)
+        >>> Snapshot(columns=squares, rows=np.zeros(4, dtype=np.int64), order=2, area=area).hilbert()
+        array([ 0,  1, 14, 15])
+        """
+        x, y, found = self.columns.copy(), self.rows.copy(), np.zeros(len(self), dtype=np.int64)
+        for level in range(self.order - 1, -1, -1):
+            half = np.int64(1 << level)
+            right, upper = (x & half) > 0, (y & half) > 0
+            found += half * half * np.where(upper, np.where(right, 2, 1), np.where(right, 3, 0))
+            turned, mirrored = ~upper, ~upper & right
+            x, y = (
+                np.where(mirrored, half - 1 - (x & (half - 1)), x & (half - 1)),
+                np.where(mirrored, half - 1 - (y & (half - 1)), y & (half - 1)),
+            )
+            x, y = np.where(turned, y, x), np.where(turned, x, y)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Regions:
+    """A rectangle of squares for every person: columns from `west` to before `east`, rows likewise.
+
+    Regions are told in degrees; the order of persons means nothing.
+    """
+
+    west: Integers
+    south: Integers
+    east: Integers
+    north: Integers
+    order: int
+    area: Area
+
+    def __len__(self) -> int:
+        return len(self.west)
+
+    @property
+    def sides(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """The sides of all regions, in squares."""
+        return self.west, self.south, self.east, self.north
+
+    @property
+    def owners(self) -> tuple[Integers, Integers]:
+        """The number of the different region that every person has, and how many persons have each of them."""
+        _, label, counts = np.unique(np.column_stack(self.sides), axis=0, return_inverse=True, return_counts=True)
+        return label.ravel().astype(np.int64), counts.astype(np.int64)
+
+    @property
+    def square_meters(self) -> Floats:
+        """The area of every region."""
+        square = self.area.width * self.area.height / 4.0**self.order
+        return np.asarray((self.east - self.west) * (self.north - self.south) * square, dtype=np.float64)
+
+    def to_degrees(self) -> dict[str, Any]:
+        """Return the sides of all regions in degrees."""
+        count = float(1 << self.order)
+        wide, high = self.area.east - self.area.west, self.area.north - self.area.south
+        return {
+            "west": self.area.west + wide * self.west / count,
+            "south": self.area.south + high * self.south / count,
+            "east": self.area.west + wide * self.east / count,
+            "north": self.area.south + high * self.north / count,
+        }
+
+    def __repr__(self) -> str:
+        return f"Regions of {len(self):,} persons"
+
+
+def boxes(snapshot: Snapshot, label: Integers) -> Regions:
+    """Return for every person the box around the squares of her group."""
+    groups = int(label.max()) + 1
+    low = np.full((2, groups), np.iinfo(np.int64).max)
+    high = np.full((2, groups), -1)
+    for axis, squares in enumerate((snapshot.columns, snapshot.rows)):
+        np.minimum.at(low[axis], label, squares)
+        np.maximum.at(high[axis], label, squares)
+    return Regions(
+        west=low[0][label],
+        south=low[1][label],
+        east=high[0][label] + 1,
+        north=high[1][label] + 1,
+        order=snapshot.order,
+        area=snapshot.area,
+    )

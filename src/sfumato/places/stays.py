@@ -1,0 +1,147 @@
+"""Stay points: where somebody remained for a while, her home and her work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.places.cells import SECOND, numbered
+from sfumato.places.trajectories import Trajectories
+from sfumato.validation import is_number, require
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+NIGHT, MORNING, OFFICE, CLOSING = 22, 6, 9, 17
+WEEKEND = 5
+HOUR = 3600 * SECOND
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Stays:
+    """Stays of persons, in order of persons and time.
+
+    Parameters
+    ----------
+    person : whose stay it is.
+    begin, end : its first and last moment, in microseconds since 1970.
+    x, y : the mean of its points, in meters in the plane of the ways' area.
+    """
+
+    person: Integers
+    begin: Integers
+    end: Integers
+    x: Floats
+    y: Floats
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    def of(self, person: int) -> Stays:
+        """Return the stays of one person."""
+        own = self.person == person
+        return Stays(person=self.person[own], begin=self.begin[own], end=self.end[own], x=self.x[own], y=self.y[own])
+
+
+def find_stays(ways: Trajectories, *, meters: float = 200.0, minutes: float = 20.0) -> Stays:
+    """Find where persons remained [1]_.
+
+    From a point on, the longest run of following points within `meters` of it is a stay if it lasts at least `minutes`;
+    the search goes on behind it, or else at the next point.
+
+    Parameters
+    ----------
+    ways : the trajectories.
+    meters, minutes : how near and how long.
+
+    References
+    ----------
+    .. [1] Li, Zheng, Xie, Chen, Liu, Ma, "Mining user similarity based on location history", GIS 2008.
+       https://doi.org/10.1145/1463434.1463477
+    """
+    from sfumato.coding.kernels.staying import mark_stays
+
+    for name, value in (("meters", meters), ("minutes", minutes)):
+        require(is_number(value) and value >= 0, "find_stays", name, "a number of at least 0", value)
+    points = ways.points
+    x, y = ways.area.to_plane(points.longitudes, points.latitudes)
+    first, last = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.int64)
+    count = mark_stays(x, y, points.times, points.offsets, float(meters), int(minutes * 60 * SECOND), first, last)
+    first, last = first[:count], last[:count]
+    sizes = last - first + 1
+    sums = [np.append(0.0, np.cumsum(side)) for side in (x, y)]
+    middle = [(side[last + 1] - side[first]) / sizes for side in sums]
+    return Stays(
+        person=points.person[first], begin=points.times[first], end=points.times[last], x=middle[0], y=middle[1]
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Anchors:
+    """The cells of home and work of every person; -1 where none was found."""
+
+    home: Integers
+    work: Integers
+
+    def alone(self) -> dict[str, float]:
+        """Return the share of persons whose home, or whose home and work, nobody else has."""
+        pair = numbered(self.home + 1, self.work + 1)
+        known = {"home": (self.home, self.home >= 0), "home-work": (pair, (self.home >= 0) & (self.work >= 0))}
+        return {
+            name: float((np.bincount(cell[there])[cell[there]] == 1).sum() / len(cell)) if there.any() else 0.0
+            for name, (cell, there) in known.items()
+        }
+
+
+def find_anchors(ways: Trajectories, stays: Stays, *, meters: float = 500.0) -> Anchors:
+    """Find home, the cell of most hours from 22 to 6, and work, the cell of most weekday hours from 9 to 17.
+
+    Hours are those of the zone of the ways. Work is another cell than home.
+
+    Parameters
+    ----------
+    ways : the trajectories.
+    stays : their stays.
+    meters : the side of a cell.
+    """
+    persons = int(ways.points.owner.max()) + 1
+    cell = numbered((stays.x // meters).astype(np.int64), (stays.y // meters).astype(np.int64))
+    whose, moment = _hours(stays)
+    clock, weekday = _clock(moment, ways.zone)
+    night = (clock >= NIGHT) | (clock < MORNING)
+    office = (weekday < WEEKEND) & (clock >= OFFICE) & (clock < CLOSING)
+    home = _most(stays.person[whose[night]], cell[whose[night]], persons)
+    working = office & (cell[whose] != home[stays.person[whose]])
+    return Anchors(home=home, work=_most(stays.person[whose[working]], cell[whose[working]], persons))
+
+
+def _hours(stays: Stays) -> tuple[Integers, Integers]:
+    """Return the full hours that every stay covers, at least that of its beginning."""
+    first, last = stays.begin // HOUR, np.maximum(stays.end, stays.begin + 1) // HOUR
+    count = last - first + 1
+    whose = np.repeat(np.arange(len(stays)), count)
+    step = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    return whose, (first[whose] + step) * HOUR
+
+
+def _clock(moment: Integers, zone: str) -> tuple[Integers, Integers]:
+    """Return hour of day and day of week in a zone."""
+    ZoneInfo(zone)
+    local = pa.array(moment, pa.timestamp("us", "UTC")).cast(pa.timestamp("us", zone))
+    return pc.hour(local).to_numpy(), pc.day_of_week(local).to_numpy()
+
+
+def _most(person: Integers, cell: Integers, persons: int) -> Integers:
+    """Return the most frequent cell of every person, the first of equal ones; -1 without any."""
+    found = np.full(persons, -1, dtype=np.int64)
+    if not len(person):
+        return found
+    width = int(cell.max()) + 1
+    keys, counts = np.unique(person * width + cell, return_counts=True)
+    order = np.lexsort((-keys, counts))
+    found[keys[order] // width] = keys[order] % width
+    return found

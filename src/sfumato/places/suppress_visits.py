@@ -1,0 +1,82 @@
+"""Leave out visits that too few persons share, one kind of visit after the other, everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.sequences import selections
+from sfumato.exceptions import InfeasibleError
+from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.places.cells import SECOND
+from sfumato.places.lkc_ways import LKC, visits
+from sfumato.places.publishing import only_points, renumbered
+from sfumato.places.trajectories import Points, Trajectories
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SuppressVisits(KindSearch[Trajectories]):
+    """Leave out the visit that is in most broken sequences for the fewest points, until none is broken [1]_.
+
+    A visit is a place within a bin of time; it is left out of all ways. Only sequences whose shorter ones all keep the
+    promise are looked at, for the others end with these. Published times are the beginnings of their bins.
+
+    References
+    ----------
+    .. [1] Mohammed, Fung, Debbabi, "Walking in the crowd: anonymizing trajectory data for pattern analysis", CIKM 2009.
+       https://doi.org/10.1145/1645953.1646140
+    """
+
+    name = "suppress-visits"
+    reference = "Mohammed, Fung, Debbabi 2009, https://doi.org/10.1145/1645953.1646140"
+    serves: ClassVar = (LKC,)
+    draws = True
+
+    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+        """Return ways without the visits that break a promise."""
+        points = request.data.points
+        models = [model for model in request.models if isinstance(model, LKC)]
+        if points.persons < max(model.k for model in models):
+            raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k; ask for less.")
+        kept = points = _in_bins(points, min(model.seconds for model in models))
+        for model in models:
+            for size in range(1, model.l + 1):
+                while (worst := _worst(kept, model, size)) is not None:
+                    kept = only_points(kept, visits(kept, model.seconds) != worst)
+                    if not len(kept):
+                        raise InfeasibleError("No visit is left that enough persons share; ask for less.")
+                    request.progress(min(0.9, 1 - len(kept) / len(points)), "leaving out visits")
+        return renumbered(kept, request.stream)
+
+
+def _in_bins(points: Points, seconds: float) -> Points:
+    """Return points at the beginnings of their bins of time; visits that repeat within a bin are one."""
+    visits(points, seconds)
+    step = int(seconds * SECOND)
+    times = points.times // step * step
+    assert points.places is not None  # noqa: S101 - visits looked
+    order = np.lexsort((points.places, times, points.way))
+    moved = replace(points, times=times[order], places=points.places[order])
+    again = (np.diff(moved.way) == 0) & (np.diff(moved.times) == 0) & (np.diff(points.places[order]) == 0)
+    nowhere = np.full(len(points), np.nan)
+    return only_points(replace(moved, longitudes=nowhere, latitudes=nowhere), np.append(True, ~again))
+
+
+def _worst(points: Points, model: LKC, size: int) -> int | None:
+    """Return the visit in most broken sequences of a size for the fewest points; none if no sequence is broken."""
+    visit = visits(points, model.seconds)
+    for number, found in enumerate(selections(visit, points.offsets, points.owner, size), start=1):
+        if number < size:
+            continue
+        broken = found.sequences[model.broken(found, points)]
+        if not len(broken):
+            return None
+        inside = np.bincount(np.concatenate([np.unique(row) for row in broken]), minlength=int(visit.max()) + 1)
+        lost = np.maximum(np.bincount(visit), 1)
+        return int((inside / lost).argmax())
+    return None

@@ -1,0 +1,109 @@
+"""Published ways with their audit, and the folders they are written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sfumato.exceptions import ReadError
+from sfumato.kinds.audit import KindAudit
+from sfumato.kinds.promise import KindPromise
+from sfumato.kinds.release import KindRelease
+from sfumato.places.maps import density_maps, unicity_curve
+from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays
+from sfumato.places.trajectories import Trajectories
+from sfumato.places.unicity import unicity
+from sfumato.reporting.kind_pages import ReportSection
+from sfumato.table.formats.known import release_format
+from sfumato.table.read import read
+from sfumato.table.write import write_in
+
+NAME = "ways"
+OPTIONAL = ("trip", "cluster", "place", "order", "sensitive")
+KNOWN = range(1, 7)
+CELL, BIN, SEED = 500.0, 3600.0, 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WayRelease(KindRelease[Trajectories | RegionWays]):
+    """Published ways, what was found of them, what they lost, and what made them.
+
+    Parameters
+    ----------
+    original : the ways that they were made from.
+    judge : judges what is read back.
+    """
+
+    title: ClassVar[str] = "ways"
+    original: Trajectories
+    judge: Callable[..., KindAudit]
+
+    @property
+    def ways(self) -> Trajectories | RegionWays:
+        """The published ways."""
+        return self.published
+
+    @staticmethod
+    def read(folder: Path) -> Trajectories | RegionWays:
+        """Read published ways from the one file of a folder that holds them."""
+        found = [path for path in sorted(folder.iterdir()) if path.stem == NAME]
+        if not found:
+            raise ReadError(f"{folder} holds no ways; give the folder public of a release.")
+        return published_from(found[0])
+
+    def _write_files(self, folder: Path, table_format: str) -> None:
+        form = release_format(table_format)
+        write_in(form, self.published.to_arrow(), folder / f"{NAME}{form.suffixes[0]}", {})
+
+    def _read_files(self, folder: Path) -> Trajectories | RegionWays:
+        return self.read(folder)
+
+    def _judge(self, published: Trajectories | RegionWays, models: Sequence[KindPromise[Any]]) -> KindAudit:
+        return self.judge(published, models=models)
+
+    def _unchanged(self, read: Trajectories | RegionWays) -> bool:
+        return read.digest() == self.published.digest()
+
+    def _files_told(self, folder: Path) -> Mapping[str, str]:
+        columns = ", ".join(self.published.to_arrow().column_names)
+        row = "step" if isinstance(self.published, RegionWays) else "point"
+        return {path.name: f"One row per {row}: {columns}." for path in folder.iterdir() if path.stem == NAME}
+
+    def _sections(self) -> Sequence[ReportSection]:
+        sides = {"original": self.original}
+        if isinstance(self.published, Trajectories):
+            sides["published"] = self.published
+        shares = {
+            name: [unicity(ways, points=known, meters=CELL, seconds=BIN, seed=SEED).share for known in KNOWN]
+            for name, ways in sides.items()
+        }
+        told = ReportSection(
+            title="Unicity",
+            sentences=(
+                f"The share of persons whom a few known points single out, each known to {CELL:g} m and {BIN:g} s.",
+            ),
+            head=("known points", *map(str, KNOWN)),
+            rows=[(name, *(f"{share:.3f}" for share in found)) for name, found in shares.items()],
+            pictures=(unicity_curve(shares),),
+        )
+        odd = ReportSection(title="The original", sentences=self.original.remarks or ("Nothing looked odd.",))
+        published = sides.get("published")
+        if published is None or not (self.original.points.has_coordinates and published.points.has_coordinates):
+            return [told, odd]
+        maps = ReportSection(
+            title="Where people are",
+            sentences=("Points in every square, on the same scale of shades. No single way is drawn.",),
+            pictures=density_maps(self.original, published),
+        )
+        return [told, maps, odd]
+
+
+def published_from(path: Path) -> Trajectories | RegionWays:
+    """Read a file of published ways; columns of trips, clusters, places and regions are known by their names."""
+    table = read(path)
+    if {*SIDES, *INTERVAL} <= {*table.column_names}:
+        return RegionWays.read(table)
+    named = {name: name for name in OPTIONAL if name in table.column_names}
+    return Trajectories(table, zone="UTC", **named)  # type: ignore[arg-type]  # names of columns

@@ -1,0 +1,232 @@
+"""Ways while they happen: regions of crowds that stay together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.kinds.audit import KindAudit, audited
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
+from sfumato.models.words import ModelWords
+from sfumato.places.cells import SECOND
+from sfumato.places.columns import Columns, read_columns
+from sfumato.places.crowds import Crowds, read_crowds, write_crowds
+from sfumato.places.earth import Area
+from sfumato.places.squares import Snapshot
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.values import texts
+from sfumato.validation import is_number, is_whole, require
+
+NAMES = ("key", "time", "persons", "west", "south", "east", "north")
+
+
+class WaysStream:
+    """Publish, while persons move, regions of crowds of k persons who stay together [1]_.
+
+    The persons of a crowd are fixed when it is formed; from then on its region is the box around where they all were
+    last, so that regions of one key can be put together and still mean k persons. Somebody who is silent for a window
+    leaves; a crowd of fewer than k ends, and its persons wait for a new one with a new key. Who waits longer than
+    `patience` is left out, and counted.
+
+    Nothing is returned before the state is written: after a crash no crowd goes on with other persons under its key.
+
+    Parameters
+    ----------
+    k : the least number of persons in a crowd.
+    area : the public area.
+    state : the file of the state; it is created, or goes on where it was. As confidential as the points.
+    window : seconds after which somebody who was not seen leaves.
+    patience : seconds that somebody waits for others to come.
+    order : how often the area is quartered; regions are made of the finest squares.
+
+    References
+    ----------
+    .. [1] Chow, Mokbel, "Enabling private continuous queries for revealed user locations", SSTD 2007.
+       https://doi.org/10.1007/978-3-540-73540-3_15
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        area: Area,
+        state: str | PathLike[str],
+        window: float = 900.0,
+        patience: float = 300.0,
+        order: int = 8,
+    ) -> None:
+        require(is_whole(k) and k >= 1, self, "k", "a whole number of at least 1", k)
+        require(isinstance(area, Area), self, "area", "an sf.places.Area", type(area).__name__)
+        for name, value in (("window", window), ("patience", patience)):
+            require(is_number(value) and value > 0, self, name, "a number of seconds above 0", value)
+        self.k, self.area, self.order = k, area, order
+        self._window, self._patience = int(window * SECOND), int(patience * SECOND)
+        self._file = Path(state)
+        self._settings = {"k": k, "area": area.to_dict(), "window": window, "patience": patience, "order": order}
+        self._crowds = Crowds()
+        if self._file.exists():
+            settings, self._crowds = read_crowds(self._file)
+            if settings != self._settings:
+                raise InvalidParameterError(f"{self._file} was begun with other settings; give the same.")
+
+    @property
+    def late(self) -> int:
+        """How many points came too late and were left out."""
+        return self._crowds.late
+
+    @property
+    def suppressed(self) -> int:
+        """How many points were left out because too few persons were there."""
+        return self._crowds.suppressed
+
+    @property
+    def waiting(self) -> int:
+        """How many persons wait for a crowd."""
+        return len(self._crowds.since)
+
+    def update(self, table: Frame, **columns: Any) -> pa.Table:
+        """Take new points, and return the regions that may leave: a row for every crowd that moved.
+
+        Parameters
+        ----------
+        table : the points, as `Trajectories` takes them; those older than what was seen before are left out.
+        columns : names of its columns, as for `Trajectories`.
+        """
+        read = read_columns(table, Columns(**{"person": "person", "time": "time", **columns}), None)
+        keys = texts(to_arrow(table)[0][columns.get("person", "person")]).to_pylist()
+        squares = Snapshot.of(read.longitudes, read.latitudes, order=self.order, area=self.area)
+        crowds = self._copy()
+        moved = self._take(crowds, keys, read.times, squares)
+        self._part(crowds)
+        self._gather(crowds)
+        shown = self._regions(crowds, moved)
+        write_crowds(self._file, self._settings, crowds)
+        self._crowds = crowds
+        return shown
+
+    def _copy(self) -> Crowds:
+        known = self._crowds
+        return Crowds(
+            clock=known.clock,
+            last=dict(known.last),
+            crowd=dict(known.crowd),
+            since=dict(known.since),
+            late=known.late,
+            suppressed=known.suppressed,
+        )
+
+    def _take(self, crowds: Crowds, keys: list[str], times: Any, squares: Snapshot) -> set[str]:
+        """Note the last point of everybody, and return who moved."""
+        moved = set()
+        for row in np.argsort(times, kind="stable"):
+            person, time = keys[row], int(times[row])
+            if time < crowds.clock - self._window or time < crowds.last.get(person, (time, 0, 0))[0]:
+                crowds.late += 1
+                continue
+            crowds.clock = max(crowds.clock, time)
+            crowds.last[person] = time, int(squares.columns[row]), int(squares.rows[row])
+            if person not in crowds.crowd:
+                crowds.since.setdefault(person, time)
+            moved.add(person)
+        return moved
+
+    def _part(self, crowds: Crowds) -> None:
+        """Let silent persons leave, end crowds that are too small, and leave out who waited too long."""
+        for person in [each for each, at in crowds.last.items() if at[0] < crowds.clock - self._window]:
+            crowds.forget(person)
+        for persons in crowds.members().values():
+            if len(persons) < self.k:
+                for person in persons:
+                    del crowds.crowd[person]
+                    crowds.since[person] = crowds.clock
+
+    def _gather(self, crowds: Crowds) -> None:
+        """Put waiting persons into crowds of k along the Hilbert curve; the last takes the rest."""
+        waiting = sorted(crowds.since)
+        if len(waiting) >= self.k:
+            at = np.array([crowds.last[person][1:] for person in waiting], dtype=np.int64)
+            curve = Snapshot(columns=at[:, 0], rows=at[:, 1], order=self.order, area=self.area).hilbert()
+            order = np.argsort(curve, kind="stable")
+            ends = [*range(self.k, len(waiting) - self.k + 1, self.k), len(waiting)]
+            for start, end in zip([0, *ends], ends, strict=False):
+                crowds.gather([waiting[each] for each in order[start:end]])
+        for person in [each for each, since in crowds.since.items() if since < crowds.clock - self._patience]:
+            crowds.suppressed += 1
+            crowds.forget(person)
+
+    def _regions(self, crowds: Crowds, moved: set[str]) -> pa.Table:
+        """Return the box of every crowd in which somebody moved, in an order that says nothing."""
+        rows = []
+        for key, persons in sorted(crowds.members().items()):
+            if moved.isdisjoint(persons):
+                continue
+            at = np.array([crowds.last[person][1:] for person in persons])
+            low, high = at.min(axis=0), at.max(axis=0) + 1
+            rows.append((key, crowds.clock, len(persons), *self._degrees(*low), *self._degrees(*high)))
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(NAMES)
+        kinds = [pa.string(), pa.timestamp("us", "UTC"), pa.int64(), *[pa.float64()] * 4]
+        return pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], names=NAMES)
+
+    def _degrees(self, column: int, row: int) -> tuple[float, float]:
+        side = float(1 << self.order)
+        area = self.area
+        return (
+            area.west + (area.east - area.west) * float(column) / side,
+            area.south + (area.north - area.south) * float(row) / side,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StayTogether(CrowdPromise[pa.Table]):
+    """Require every region of a stream to be that of at least k persons, and no crowd to grow under its key.
+
+    Parameters
+    ----------
+    k : the least number of persons.
+    """
+
+    name = "stay-together"
+    reference = "Chow, Mokbel 2007, https://doi.org/10.1007/978-3-540-73540-3_15"
+    counted = "regions"
+    words = ModelWords(
+        title="Crowds that stay together",
+        level="persons in the smallest crowd",
+        promise="Every region is that of at least {k} persons, the same ones for one key.",
+        stops="Query tracking: narrowing down who somebody is by the crowds that she was in one after the other.",
+        open="Crowds of different keys can be linked by where one ends and another begins.",
+    )
+
+    k: int
+
+    def judge(self, published: pa.Table) -> KindVerdict:
+        """Replay the stream: crowds of too few persons, and crowds that grew, break the promise."""
+        if not set(NAMES) <= set(published.column_names):
+            raise SchemaError(f"The table is no stream of regions; its columns are {', '.join(NAMES)}.")
+        many: dict[str, int] = {}
+        broken, least = 0, np.inf
+        rows = published.select(["key", "time", "persons"]).sort_by("time").to_pylist()
+        for row in rows:
+            grown = row["persons"] > many.get(row["key"], row["persons"])
+            broken += int(grown or row["persons"] < self.k)
+            least = min(least, row["persons"])
+            many[row["key"]] = row["persons"]
+        return KindVerdict(self, float(least), broken)
+
+
+def audit_stream(published: Frame, *, k: int) -> KindAudit:
+    """Judge everything that a stream has published, from its rows alone.
+
+    Parameters
+    ----------
+    published : all rows that `WaysStream.update` returned.
+    k : what was promised.
+    """
+    table = to_arrow(published)[0]
+    return audited([StayTogether(k=k)], table, {"regions": table.num_rows})

@@ -1,0 +1,131 @@
+"""Baskets: what goes in comes out, in every form, and nothing of it shows where it should not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+
+import sfumato as sf
+from basket_oracle import baskets_of
+from drawn_examples import examples
+from sfumato.baskets.ordering import order_by_content, order_by_gray_code
+from sfumato.exceptions import ReadError, SchemaError
+
+LONG = {"who": [1, 1, 2, 3, 3, 1], "what": ["b", "a", "a", "c", "c", "a"]}
+LISTS = {"what": [["b", "a"], ["a"], [], ["c", "c"]]}
+FRAMES = [pa.table, pd.DataFrame, pl.DataFrame, pl.LazyFrame]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_every_form_of_a_table_gives_the_same_baskets(frame):
+    long = sf.baskets.Baskets(frame(LONG), person="who", item="what")
+    lists = sf.baskets.Baskets(frame(LISTS))
+    assert long.to_lists() == lists.to_lists() == [["a", "b"], ["a"], ["c"]]
+    assert long == lists
+    assert (long.empty, lists.empty) == (0, 1)
+
+
+def test_baskets_of_one_person_are_united_and_counted():
+    rows = pa.table({"who": ["x", "y", "x"], "what": [["a"], ["b"], ["c", "a"]]})
+    united = sf.baskets.Baskets(rows, person="who")
+    assert united.to_lists() == [["a", "c"], ["b"]]
+    assert united.united == 1
+
+
+def test_numbers_are_items_by_their_canonical_text():
+    assert sf.baskets.Baskets([[1, 2.0], ["2"]]).items == ("1", "2")
+    assert sf.baskets.Baskets([[10, 9]]).items == ("10", "9")
+
+
+def test_no_item_shows_in_a_representation_or_a_refusal():
+    baskets = sf.baskets.Baskets([["canary", "other"], []], sensitive=["canary"])
+    assert repr(baskets) == "<Baskets: 1 baskets, 2 items, 1 of them sensitive, 2 occurrences, 1 empty basket left out>"
+    for refused in (lambda: baskets.codes_of(["secret"]), lambda: sf.baskets.Baskets([["a"]], sensitive=["secret"])):
+        with pytest.raises(SchemaError, match="1 of 1") as error:
+            refused()
+        assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: sf.baskets.Baskets([]), "no baskets with items"),
+        (lambda: sf.baskets.Baskets([[], []]), "no baskets with items"),
+        (lambda: sf.baskets.Baskets(["ab"]), "must be a list of items"),
+        (lambda: sf.baskets.Baskets([["a", None]]), "1 items are missing"),
+        (lambda: sf.baskets.Baskets([[1.5, float("nan")]]), "1 items are missing"),
+        (lambda: sf.baskets.Baskets([["a", " "]]), "has no name"),
+        (lambda: sf.baskets.Baskets([["a"]], person="who"), "have no columns"),
+        (lambda: sf.baskets.Baskets(pa.table({"who": ["x"], "what": ["a"]})), "Say which column"),
+        (lambda: sf.baskets.Baskets(pa.table({"what": ["a"]})), "needs the column of persons"),
+        (lambda: sf.baskets.Baskets(pa.table({"who": ["x"], "what": ["a"]}), person="whoo"), "did you mean 'who'"),
+        (lambda: sf.baskets.Baskets(pa.table({"who": [None], "what": ["a"]}), person="who"), "do not say whose"),
+        (lambda: sf.baskets.Baskets(3), "must be a pandas, Polars or Arrow table"),
+    ],
+)
+def test_what_is_no_basket_is_refused_in_one_sentence(make, said):
+    with pytest.raises(SchemaError, match=said) as error:
+        make()
+    assert str(error.value).count(". ") == 0
+
+
+def test_files_give_the_same_baskets(tmp_path):
+    lists = [["bread", "milk"], ["milk", "NA"], ["3"]]
+    (tmp_path / "fimi.dat").write_text("bread milk\nNA milk\n\n3\n")
+    (tmp_path / "long.csv").write_text("who,what\nx,bread\nx,milk\ny,milk\ny,NA\nz,3\n")
+    pq.write_table(pa.table({"items": lists}), tmp_path / "lists.parquet")
+    expected = sf.baskets.Baskets(lists)
+    assert sf.baskets.read(tmp_path / "fimi.dat") == expected
+    assert sf.baskets.read(tmp_path / "fimi.dat").empty == 1
+    assert sf.baskets.read(tmp_path / "long.csv", person="who") == expected
+    assert sf.baskets.read(tmp_path / "lists.parquet") == expected
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    (tmp_path / "latin.dat").write_bytes("café\n".encode("latin-1"))
+    (tmp_path / "not.parquet").write_text("no")
+    for name in ("latin.dat", "not.parquet", "absent.dat"):
+        with pytest.raises(ReadError):
+            sf.baskets.read(tmp_path / name)
+
+
+@examples(30)
+@given(baskets_of())
+def test_the_order_by_content_is_that_of_sorted_lists(lists):
+    baskets = sf.baskets.Baskets(lists)
+    order = order_by_content(baskets.codes, baskets.offsets)
+    held = baskets.to_lists()
+    assert [held[at] for at in order] == sorted(held)
+    assert baskets.ordered().to_lists() == sorted(held)
+
+
+@examples(30)
+@given(baskets_of())
+def test_the_order_by_gray_code_is_that_of_the_bits(lists):
+    baskets = sf.baskets.Baskets(lists)
+    order = order_by_gray_code(baskets.codes, baskets.offsets)
+
+    def rank(row: int) -> int:
+        bits = np.isin(np.arange(len(baskets.items)), baskets.codes[baskets.offsets[row] : baskets.offsets[row + 1]])
+        number = 0
+        for bit in np.cumsum(bits) % 2:  # a Gray code is read by the parity of its bits so far
+            number = 2 * number + int(bit)
+        return number
+
+    ranks = [rank(row) for row in order]
+    assert ranks == sorted(ranks)
+
+
+def test_parts_keep_what_is_known_of_items():
+    codes, offsets = np.array([0, 1, 2, 3]), np.array([0, 2, 3, 4])
+    within = np.array([2, 2, 3, -1])
+    made = sf.baskets.Baskets.of_codes(codes, offsets, ["a1", "a2", "A", "*"], within=within)
+    assert dict(zip(made.items, made.within.tolist(), strict=True)) == {"*": -1, "A": 0, "a1": 1, "a2": 1}
+    some = made.take(np.array([0, 2]))  # without A, the root is what stands for a1
+    assert some.items == ("*", "a1", "a2")
+    assert some.within.tolist() == [-1, 0, 0]

@@ -1,0 +1,107 @@
+"""Cloaking: golden examples, reciprocity, and what only seems safe."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn_examples import examples
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.places import Area, Reciprocal, cloak
+from sfumato.places.squares import Snapshot
+
+SQUARE = Area(west=0, south=0, east=0.04, north=0.04)
+USERS = np.array([(0, 0), (1, 0), (3, 0), (0, 1), (2, 2), (3, 3), (0, 3), (1, 3)])
+
+
+def regions(method, k, users=USERS, **options):
+    at = (users + 0.5) / 100
+    return cloak(at[:, 0], at[:, 1], k=k, method=method, area=SQUARE, order=2, **options)
+
+
+def box(found, person):
+    return tuple(int(side[person]) for side in found.sides)
+
+
+def test_golden_places_along_the_curve():
+    columns, rows = (each.ravel().astype(np.int64) for each in np.meshgrid(range(4), range(4)))
+    found = Snapshot(columns=columns, rows=rows, order=2, area=SQUARE).hilbert().reshape(4, 4)
+    assert found.tolist() == [[0, 1, 14, 15], [3, 2, 13, 12], [4, 7, 8, 11], [5, 6, 9, 10]]
+
+
+@pytest.mark.parametrize(("k", "buckets"), [(2, [{0, 1}, {3, 6}, {7, 4}, {5, 2}]), (3, [{0, 1, 3}, {2, 4, 5, 6, 7}])])
+def test_golden_buckets_along_the_curve(k, buckets):
+    found = regions("hilbert", k)
+    sharing = {frozenset(p for p in range(8) if box(found, p) == box(found, person)) for person in range(8)}
+    assert sharing == {frozenset(each) for each in buckets}
+
+
+def test_golden_quadrants_give_somebody_away():
+    found = regions("quadrants", 2)
+    assert box(found, 2) == (0, 0, 4, 4)
+    assert sum(box(found, person) == (0, 0, 4, 4) for person in range(8)) == 1
+    assert not Reciprocal(k=2).judge(found).holds
+
+
+def test_golden_casper_gives_somebody_away():
+    found = regions("casper", 2)
+    assert box(found, 0) == (0, 0, 2, 1)
+    assert box(found, 3) == (0, 0, 1, 2)
+    assert box(found, 2) == (2, 0, 4, 4)
+    assert not Reciprocal(k=2).judge(found).holds
+
+
+def test_casper_regions_are_as_large_as_asked_for():
+    least = 2 * SQUARE.width * SQUARE.height / 16
+    assert (regions("casper", 1, smallest=least).square_meters >= least * (1 - 1e-9)).all()
+    assert (regions("casper", 1).square_meters < least).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=30),
+    st.integers(1, 4),
+    st.sampled_from(["hilbert", "halving", "quadrants", "casper"]),
+)
+@examples(60)
+def test_everybody_stands_in_her_region_with_k_persons(users, k, method):
+    users = np.array(users)
+    found = regions(method, k, users)
+    inside = (found.west <= users[:, 0]) & (users[:, 0] < found.east)
+    inside &= (found.south <= users[:, 1]) & (users[:, 1] < found.north)
+    assert inside.all()
+    for person in range(len(users)):
+        west, south, east, north = box(found, person)
+        standing = (users[:, 0] >= west) & (users[:, 0] < east) & (users[:, 1] >= south) & (users[:, 1] < north)
+        assert standing.sum() >= k
+    if method in {"hilbert", "halving"}:
+        verdict = Reciprocal(k=k).judge(found)
+        assert verdict.holds
+        assert verdict.level >= k
+
+
+def test_regions_hold_several_kinds_of_places():
+    at = (np.array([(0, 0), (1, 1), (2, 2), (3, 3)]) + 0.5) / 100
+    kinds = (at[:, 0], at[:, 1], ["clinic", "clinic", "shop", "school"])
+    found = regions("hilbert", 2, kinds=kinds, diversity=2)
+    assert Reciprocal(k=2).judge(found).holds
+    for person in range(8):
+        west, south, east, north = box(found, person)
+        inside = {kinds[2][place] for place in range(4) if west <= place < east and south <= place < north}
+        assert len(inside) >= 2
+    with pytest.raises(InfeasibleError, match="not 4 kinds"):
+        regions("hilbert", 2, kinds=kinds, diversity=4)
+    with pytest.raises(InvalidParameterError, match="Diversity needs"):
+        regions("halving", 2, diversity=2)
+
+
+def test_too_few_persons_and_bad_requests_are_refused():
+    with pytest.raises(InfeasibleError, match="fewer than k = 9"):
+        regions("hilbert", 9)
+    with pytest.raises(InvalidParameterError, match="one of hilbert"):
+        regions("gauss", 2)
+    with pytest.raises(SchemaError, match="outside the area"):
+        cloak(np.array([1.0]), np.array([1.0]), k=1, area=SQUARE)
+    with pytest.raises(SchemaError, match="no places"):
+        cloak(np.array([]), np.array([]), k=1)

@@ -1,0 +1,99 @@
+"""(k, delta)-anonymity: golden examples, a slow judge, and clusters that keep together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn_examples import examples
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.kinds.search import KindRequest
+from sfumato.places import Area, KDelta, NeverWalkAlone, Trajectories
+from sfumato.places.trajectories import Points
+from sfumato.randomness import Stream
+
+HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
+MINUTE = 60_000_000
+
+
+def ways_of(*ways, clusters=None, owner=None, zero=HERE):
+    """Make ways of (minute, x, y) points, x and y in meters."""
+    lengths = [len(way) for way in ways]
+    rows = np.array([point for way in ways for point in way], dtype=float)
+    longitudes, latitudes = zero.to_degrees(rows[:, 1], rows[:, 2], widest=True)
+    points = Points(
+        owner=np.arange(len(ways)) if owner is None else np.array(owner),
+        offsets=np.append(0, np.cumsum(lengths)),
+        times=(rows[:, 0] * MINUTE).astype(np.int64),
+        longitudes=longitudes,
+        latitudes=latitudes,
+        clusters=None if clusters is None else np.array(clusters),
+    )
+    return Trajectories.of(points)
+
+
+def test_golden_ways_that_share_no_moment_are_compared():
+    apart = ways_of([(t, 0, 0) for t in (0, 2, 4)], [(t, 1000, 0) for t in (0, 1, 3, 4)], clusters=[0, 0])
+    assert not KDelta(k=2, delta=100).judge(apart).holds
+    assert KDelta(k=2, delta=1001).judge(apart).holds
+    other_span = ways_of([(t, 0, 0) for t in (0, 2, 4)], [(t, 1000, 0) for t in (1, 3)], clusters=[0, 0])
+    assert not KDelta(k=2, delta=2000).judge(other_span).holds
+
+
+def test_a_detour_between_common_moments_is_seen():
+    straight = [(0, 0, 0), (10, 1000, 0)]
+    detour = [(0, 0, 0), (5, 500, 400), (10, 1000, 0)]
+    both = ways_of(straight, detour, clusters=[0, 0])
+    assert KDelta(k=2, delta=401).judge(both).holds
+    assert not KDelta(k=2, delta=399).judge(both).holds
+
+
+def test_trips_of_one_person_count_once():
+    same = [[(0, 0, 0), (10, 100, 0)]] * 3
+    assert KDelta(k=3, delta=1).judge(ways_of(*same, clusters=[0, 0, 0])).level == 3
+    assert KDelta(k=3, delta=1).judge(ways_of(*same, clusters=[0, 0, 0], owner=[0, 0, 1])).level == 2
+
+
+def test_ways_without_clusters_are_refused():
+    with pytest.raises(SchemaError, match="no clusters"):
+        KDelta(k=2, delta=1).judge(ways_of([(0, 0, 0)]))
+
+
+def random_ways(count, seed):
+    rng = np.random.default_rng(seed)
+    starts = rng.uniform(5000, 9000, (count, 2))
+    steps = rng.normal(0, 300, (count, 9, 2))
+    tracks = starts[:, None] + np.cumsum(steps, axis=1)
+    return [[(20 * t + rng.uniform(-3, 3), *track[t]) for t in range(9)] for track in tracks]
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([0.0, 50.0, 1000.0]))
+@examples(15)
+def test_what_is_found_keeps_together(seed, k, delta):
+    original = ways_of(*random_ways(12, seed))
+    model = KDelta(k=k, delta=delta)
+    found = NeverWalkAlone(every=600).find(KindRequest(data=original, models=[model], stream=Stream("5f" * 32)))
+    verdict = model.judge(found)
+    assert verdict.holds
+    assert verdict.level >= k
+    read = Trajectories(found.to_frame(), cluster="cluster")
+    assert read.equals(found)
+    assert len(found) >= 10
+
+
+def test_points_within_delta_are_not_moved():
+    tracks = [[(t, 10 * number, t) for t in (0, 60, 120)] for number in range(4)]
+    found = NeverWalkAlone().find(KindRequest(data=ways_of(*tracks), models=[KDelta(k=4, delta=500)]))
+    x, _ = HERE.to_plane(found.points.longitudes, found.points.latitudes, widest=True)
+    assert {round(each) for each in x} == {0, 10, 20, 30}
+
+
+def test_too_few_persons_or_no_common_span_are_refused():
+    request = KindRequest(data=ways_of(*random_ways(3, 1)), models=[KDelta(k=4, delta=1)])
+    with pytest.raises(InfeasibleError, match="fewer than k = 4"):
+        NeverWalkAlone().find(request)
+    short = ways_of([(1, 0, 0), (2, 0, 0)], [(1, 0, 0), (2, 0, 0)])
+    with pytest.raises(InfeasibleError, match="other spans"):
+        NeverWalkAlone().find(KindRequest(data=short, models=[KDelta(k=2, delta=1)]))

@@ -1,0 +1,106 @@
+"""Stays, homes, work and habits recognize people: golden examples, and made-up movers whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.places import Area, Trajectories, find_anchors, find_stays, link_sources, predict_next
+from sfumato.places.trajectories import Points
+from sfumato.samples import generate_movers
+from sfumato.samples.movers import CITY
+
+HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
+MINUTE = 60_000_000
+
+
+def test_golden_stays():
+    minutes, meters = np.array([(0, 0), (10, 50), (20, 80), (30, 500), (40, 520), (70, 530)]).T
+    longitudes, latitudes = HERE.to_degrees(meters.astype(float), np.full(6, 1000.0))
+    ways = Trajectories.of(
+        Points(
+            owner=np.array([0]),
+            offsets=np.array([0, 6]),
+            times=minutes * MINUTE,
+            longitudes=longitudes,
+            latitudes=latitudes,
+        ),
+        area=HERE,
+    )
+    found = find_stays(ways, meters=200, minutes=20)
+    assert (found.begin // MINUTE).tolist() == [0, 30]
+    assert (found.end // MINUTE).tolist() == [20, 70]
+    assert found.x == pytest.approx([43.333, 516.667], abs=0.001)
+
+
+@pytest.fixture(scope="module")
+def movers():
+    return generate_movers(40, 14, seed=4)
+
+
+@pytest.fixture(scope="module")
+def sources(movers):
+    return [
+        Trajectories(movers.seen(rate=rate, error=error, seed=seed))
+        for rate, error, seed in ((0.4, 60, 1), (0.25, 100, 2))
+    ]
+
+
+def test_homes_and_work_are_found_where_they_are(movers, sources):
+    ways = sources[0]
+    stays = find_stays(ways, meters=300, minutes=20)
+    found = find_anchors(ways, stays, meters=500)
+    assert (found.home >= 0).mean() > 0.9
+    for anchors, truth in ((found.home, movers.homes), (found.work, movers.works)):
+        cells = {}
+        for person in range(40):
+            x, y = ways.area.to_plane(*(side for side in CITY.to_degrees(truth[person, :1], truth[person, 1:])))
+            cells[person] = (int(x[0] // 500), int(y[0] // 500))
+        same = [
+            (cells[a] == cells[b]) == (anchors[a] == anchors[b])
+            for a in range(40)
+            for b in range(a)
+            if min(anchors[a], anchors[b]) >= 0
+        ]
+        assert np.mean(same) > 0.95
+    alone = found.alone()
+    assert alone["home-work"] >= alone["home"] > 0.3
+
+
+def test_nights_are_those_of_the_clock_on_the_wall(movers):
+    moved = movers.seen(rate=0.5, seed=1)
+    east = Trajectories(moved, zone="Pacific/Auckland")
+    west = Trajectories(moved)
+    stays = find_stays(west, meters=300)
+    assert (find_anchors(east, stays).home != find_anchors(west, stays).home).any()
+
+
+@pytest.mark.parametrize(("method", "least"), [("signal", 0.7), ("markov", 0.4)])
+def test_persons_are_linked_across_sources(sources, method, least):
+    found = link_sources(*sources, truth=np.arange(40), method=method, meters=300)
+    assert found.details["best is right"] >= least
+    assert found.succeeds
+    assert found.precision > 0.7
+
+
+def test_links_of_people_who_are_not_there_are_the_control(sources):
+    truth = np.where(np.arange(40) < 20, np.arange(40), -1)
+    some = Trajectories.of(sources[1].points.take(np.arange(20)))
+    found = link_sources(sources[0], some, truth=truth, meters=300)
+    assert found.targets == 20
+    assert found.control_targets == 20
+    assert found.control < found.rate
+
+
+def test_habits_predict_better_than_favorite_places(sources):
+    found = predict_next(find_stays(sources[0], meters=300), 40)
+    assert found.successes > 0
+    assert found.rate > found.baseline
+
+
+def test_bad_requests_are_refused(sources):
+    with pytest.raises(InvalidParameterError, match="40 numbers"):
+        link_sources(*sources, truth=np.arange(3))
+    with pytest.raises(InvalidParameterError, match="method"):
+        link_sources(*sources, truth=np.arange(40), method="magic")

@@ -1,0 +1,102 @@
+"""Published ways: written, read back, judged, measured and reported."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError, WriteError
+from sfumato.places.measures import divergence, range_count_error
+from sfumato.places.way_release import published_from
+
+MODEL = sf.places.KDelta(k=3, delta=300)
+ALGORITHM = sf.places.NeverWalkAlone(span=43_200, every=3600)
+SECRET = "5f" * 32
+
+
+@pytest.fixture(scope="module")
+def original():
+    return sf.places.Trajectories(sf.samples.generate_ways(30, 2, seed=3))
+
+
+@pytest.fixture(scope="module")
+def release(original):
+    return sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
+
+
+def test_the_issue_example_works(release, tmp_path):
+    assert release.audit.holds
+    assert release.audit.level("k-delta") >= 3
+    assert release.measures["ways-kept"] > 0.8
+    assert release.ways.to_frame().num_rows == len(release.ways.points)
+    release.write(tmp_path / "out")
+    read = published_from(tmp_path / "out" / "public" / "ways.csv")
+    assert sf.places.audit(read, models=[MODEL]).holds
+    assert "The original" in (tmp_path / "out" / "internal" / "report.html").read_text()
+    assert release.report().html == (tmp_path / "out" / "internal" / "report.html").read_text()
+
+
+def test_parquet_holds_the_same_ways(release, tmp_path):
+    release.write(tmp_path / "out", table_format="parquet", report=False)
+    assert sf.places.WayRelease.read(tmp_path / "out" / "public").equals(release.ways)
+    with pytest.raises(ReadError, match="holds no ways"):
+        sf.places.WayRelease.read(tmp_path)
+
+
+def test_the_same_secret_gives_the_same_ways(original, release):
+    again = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
+    other = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM)
+    assert again.ways.equals(release.ways)
+    assert not other.ways.equals(release.ways)
+    assert tomllib.loads(again.recipe.to_toml())["input"]["points"] == len(original.points)
+
+
+def test_numbers_of_persons_say_nothing(release):
+    assert sorted(set(release.ways.points.owner.tolist())) == list(range(release.ways.points.persons))
+    assert release.ways.points.origin.tolist() != sorted(release.ways.points.origin.tolist())
+
+
+def test_nothing_inside_stands_in_what_is_public(release, tmp_path):
+    release.write(tmp_path / "out")
+    public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
+    assert SECRET not in public
+    assert release.recipe.source["sha256"] not in public
+    promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text())
+    assert set(promise["audit"]) == {"holds", "persons", "ways", "points", "models"}
+
+
+def test_a_search_that_breaks_its_promise_is_withheld(original):
+    class Careless(sf.places.NeverWalkAlone):
+        def find(self, request):
+            found = super().find(request)
+            found.points.latitudes[: len(found.points) // 2] += 0.01
+            return found
+
+    with pytest.raises(BrokenPromiseError, match="withheld"):
+        sf.places.anonymize(original, models=[MODEL], algorithm=Careless(span=43_200, every=3600))
+
+
+def test_bad_requests_are_refused(original, release, tmp_path):
+    with pytest.raises(InvalidParameterError, match="No promise is given"):
+        sf.places.anonymize(original, models=[], algorithm=ALGORITHM)
+    with pytest.raises(InvalidParameterError, match="a promise about ways"):
+        sf.places.anonymize(original, models=[sf.KAnonymity(k=2)], algorithm=ALGORITHM)
+    with pytest.raises(InvalidParameterError, match=r"sf\.places\.Trajectories"):
+        sf.places.anonymize(original.to_frame(), models=[MODEL], algorithm=ALGORITHM)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("mine")
+    with pytest.raises(WriteError):
+        release.write(tmp_path / "out")
+
+
+def test_measures_say_when_nothing_is_lost(original):
+    found = sf.places.anonymize(original, models=[sf.places.KDelta(k=1, delta=0)], algorithm=ALGORITHM).measures
+    assert found["distance-moved"] < 1
+    assert found["ways-kept"] == 1
+    assert range_count_error(original.points, original.points, original.area) == 0
+    assert divergence((np.array([1, 2]),), (np.array([2, 1]),)) == 0
+    assert divergence((np.array([1]),), (np.array([2]),)) == 1
