@@ -123,6 +123,10 @@ def test_an_alignment_is_checked_edge_by_edge():
         assert not S.KAutomorphism(k=2).judge(replace(path, alignment=np.array(wrong))).holds
     undecided = S.KAutomorphism(k=2).judge(path)
     assert (undecided.level, undecided.holds) == (1, False)
+    asked = [S.KAutomorphism(k=2)]
+    assert S.audit(path, models=asked).facts["promises not decided"] == 1
+    for decided in (good, network_of(nx.star_graph(3))):
+        assert "promises not decided" not in S.audit(decided, models=asked).facts
     assert not S.KAutomorphism(k=2).judge(network_of(nx.star_graph(3))).holds
 
 
