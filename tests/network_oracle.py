@@ -75,7 +75,7 @@ def least_raises(degrees: list[int], k: int) -> int:
 
 
 def least_changes(degrees: list[int], k: int) -> int:
-    """The same with medians."""
+    """Try the same with medians."""
     if not degrees:
         return 0
     best = 10**9

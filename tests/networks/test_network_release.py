@@ -69,7 +69,7 @@ def test_public_files_say_nothing_of_kinds_weights_persons_and_secrets(tmp_path)
     graph.add_edges_from(
         [(f"Zaphod{a}", f"Zaphod{b}", {"weight": 77.5, "kind": "Vogon"}) for a, b in nx.cycle_graph(8).edges]
     )
-    nx.set_node_attributes(graph, {node: "Trillian" for node in graph}, "city")
+    nx.set_node_attributes(graph, dict.fromkeys(graph, "Trillian"), "city")
     network = S.Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi=["city"]))
     release = S.anonymize(network, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence())
     release.write(tmp_path / "out")

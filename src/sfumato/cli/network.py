@@ -69,7 +69,7 @@ class ReadingNetwork:
         from sfumato.networks.reading import read
         from sfumato.schema.schema import Schema
 
-        columns = {
+        columns: dict[str, Any] = {
             role: [each.strip() for each in str(how[role]).split(",")] for role in ("quasi", "sensitive") if role in how
         }
         rest = {name: value for name, value in how.items() if name not in columns}

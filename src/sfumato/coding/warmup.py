@@ -30,7 +30,9 @@ from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.item_sets import CutState, ItemSets
 from sfumato.coding.kernels import (
+    aligning,
     arranging,
+    block_moving,
     box_growing,
     box_trees,
     cell_counting,
@@ -40,7 +42,9 @@ from sfumato.coding.kernels import (
     condensing,
     containment,
     cutting,
+    degree_groups,
     descending,
+    edge_sets,
     gathering,
     grouping,
     halving,
@@ -48,17 +52,22 @@ from sfumato.coding.kernels import (
     microaggregating,
     mixing,
     moving,
+    neighborhoods,
     ordering,
     picking,
     propagating,
+    realizing,
+    refining,
     regrouping,
     rolling_up,
+    super_nodes,
     swapping,
     tree_clustering,
     tree_queries,
     walking,
     worths,
 )
+from sfumato.coding.network_warmup import warm_up_networks
 from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
@@ -101,6 +110,7 @@ def warm_up() -> Warmth:
     _count_cells_once()
     _propagate_once()
     _count_item_sets_once()
+    warm_up_networks()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -360,6 +370,7 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
+        *(aligning, block_moving, degree_groups, edge_sets, neighborhoods, realizing, refining, super_nodes),
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
         *(containment, cutting, descending, gathering, grouping, halving, item_sets),
         *(microaggregating, mixing, moving),

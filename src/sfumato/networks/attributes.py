@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -27,8 +29,8 @@ def attribute_arrays(network: Network) -> Arrays:
             numbers.append(places[codes])
             widths.append(float(np.ptp(domain.positions)) if len(domain) else 0.0)
             continue
-        levels = [np.arange(len(domain))] if domain.hierarchy is None else list(domain.hierarchy.levels)
-        levels = levels if domain.hierarchy is not None else [*levels, np.zeros(len(domain), dtype=np.int64)]
+        flat = (np.arange(len(domain)), np.zeros(len(domain), dtype=np.int64))
+        levels: tuple[npt.NDArray[Any], ...] = flat if domain.hierarchy is None else tuple(domain.hierarchy.levels)
         for height, level in enumerate(levels):
             top = height == len(levels) - 1
             nodes.append(np.append(level, 0 if top else len(domain))[codes].astype(np.int32))
@@ -75,10 +77,10 @@ def _shown(column: CodedColumn, cluster: npt.NDArray[np.int64], count: int) -> p
     np.maximum.at(high, cluster[known], codes[known])
     missing = np.bincount(cluster[~known], minlength=count) > 0
     if domain.scale is Scale.NOMINAL and domain.hierarchy is None:
-        values = np.array([*domain.texts, None], dtype=object)
-        texts = np.where(
-            high < 0, None, np.where((low == high) & ~missing, values[np.maximum(high, 0)], SUPPRESSED_TEXT)
-        )
+        texts = np.full(count, SUPPRESSED_TEXT, dtype=object)
+        alone = (low == high) & ~missing
+        texts[alone] = np.array([*domain.texts, None], dtype=object)[high[alone]]
+        texts[high < 0] = None
         return pa.array(texts[cluster].tolist(), pa.string())
     recoded = recode_ranges(domain, low, high, missing & (high >= 0))
     return recoded.texts.take(pa.array(recoded.by_group[cluster]))

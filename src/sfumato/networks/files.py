@@ -90,7 +90,7 @@ def _read(folder: Path, name: str) -> pa.Table:
 def _ints(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     if name not in table.column_names or (table.num_rows and not pa.types.is_integer(table[name].type)):
         raise ReadError(f"The files have no whole numbers in a column {name!r}; write the release again.")
-    return table[name].to_numpy().astype(np.int64)
+    return np.asarray(table[name].to_numpy(), dtype=np.int64)
 
 
 def same(one: Published, other: Published) -> bool:

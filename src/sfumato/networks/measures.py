@@ -108,6 +108,6 @@ def eigenvalues(network: Network) -> npt.NDArray[np.float64]:
     ones = np.ones(len(network.neighbors))
     matrix = csr_array((ones, network.neighbors, network.offsets), shape=(size, size))
     if size <= 2 * EIGENVALUES or not network.size:
-        return np.linalg.eigvalsh(matrix.toarray())[::-1][:EIGENVALUES]
+        return np.asarray(np.linalg.eigvalsh(matrix.toarray())[::-1][:EIGENVALUES], dtype=np.float64)
     found = eigsh(matrix, EIGENVALUES, which="LA", v0=np.ones(size), return_eigenvectors=False)
     return np.sort(np.asarray(found, dtype=np.float64))[::-1]

@@ -131,7 +131,7 @@ def _layout(count: int, ends: npt.NDArray[np.int64], counts: Numbers) -> Numbers
         length = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
         spots += moved / length * np.minimum(length, 0.1 * (1 - step / STEPS))
     low, high = spots.min(axis=0, initial=0), spots.max(axis=0, initial=1)
-    return (spots - low) / np.maximum(high - low, 1e-9)
+    return np.asarray((spots - low) / np.maximum(high - low, 1e-9))
 
 
 def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:

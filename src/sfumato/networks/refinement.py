@@ -48,7 +48,7 @@ def candidates(network: Network, *, knowledge: str = "H1") -> Labels:
 
 
 def structure_classes(network: Network, knowledge: str) -> Labels:
-    """Number the classes of persons who look alike by this knowledge."""
+    """Give classes of persons who look alike by this knowledge a number."""
     found = check_knowledge(knowledge)
     if found[4]:
         return _same_neighborhoods(network)
@@ -93,7 +93,7 @@ def _same_distances(network: Network, hubs: int) -> Labels:
 
 
 def label_codes(network: Network) -> npt.NDArray[np.int64]:
-    """Number the combinations of published quasi-identifiers; all persons have the same where there are none."""
+    """Give combinations of published quasi-identifiers a number; all have the same where there are none."""
     columns = [] if network.persons is None else list(network.schema.quasi)
     codes = [code_column(name, network.persons[name], network.schema).codes for name in columns]  # type: ignore[index]  # there are columns
     if not codes:

@@ -59,17 +59,14 @@ class NetworkRelease(KindRelease[Published]):
         found = self.published
         if isinstance(found, ClusteredNetwork):
             shown = found.sample(seed=0)
-            told = (
-                "Edges are published as counts inside and between super-nodes. The degrees are those of one of the "
-                "graphs that have these counts.",
-            )
-            pictures = (draw_degrees(self.original, shown), draw_super_nodes(found))
+            told = "Edges are published as counts of super-nodes; a graph that has these counts was drawn to compare."
+            pictures = [draw_degrees(self.original, shown), draw_super_nodes(found)]
         else:
             shown = found
-            told = ("Degrees and candidates are those of the original and of the published network.",)
-            pictures = (draw_degrees(self.original, shown),)
+            told = "Degrees and candidates are those of the original and of the published network."
+            pictures = [draw_degrees(self.original, shown)]
         return [
             ReportSection(
-                title="Structure", sentences=told, pictures=(*pictures, draw_candidates(self.original, shown))
+                title="Structure", sentences=(told,), pictures=(*pictures, draw_candidates(self.original, shown))
             )
         ]

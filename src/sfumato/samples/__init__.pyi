@@ -5,6 +5,7 @@ from .changing_population import series_schema as series_schema
 from .movers import Movers as Movers
 from .movers import generate_movers as generate_movers
 from .movers import generate_ways as generate_ways
+from .friends import generate_network as generate_network
 from .population import generate as generate
 from .shopping import generate_baskets as generate_baskets
 from .six_patients import AttackExample as AttackExample

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
 
 @compiled
-def class_of(row: Array, column: Array, one: int, other: int, wide: int) -> int:
+def class_of(row: Array, column: Array, one: Number, other: Number, wide: int) -> Number:
     """Return the number of the class of an edge: its two rows, and how many columns it goes to the right."""
     first, second = (one, other) if row[one] <= row[other] else (other, one)
     step = (column[second] - column[first]) % wide
@@ -19,10 +19,8 @@ def class_of(row: Array, column: Array, one: int, other: int, wide: int) -> int:
 
 
 @compiled
-def _energy(number: int, count: int, wide: int, rows: int, copies: bool) -> int:
-    """Return what a class of edges costs: the edges of its closure; for separate copies, edges to add, and edges to
-    remove that each count as a row.
-    """
+def _energy(number: Number, count: Number, wide: int, rows: int, copies: bool) -> int:
+    """Return what a class of edges costs: its closure, or, for copies, what to add and, times k, what to remove."""
     step = number % wide
     if copies:
         return wide * count if step else (wide - count) * (count > 0)
@@ -46,7 +44,7 @@ def count_classes(edges: Array, row: Array, column: Array, wide: int, counts: Ar
 
 @compiled
 def _shift(
-    graph: Arrays, row: Array, column: Array, person: int, skip: int, counts: Array, rule: tuple[int, bool, int]
+    graph: Arrays, row: Array, column: Array, person: Number, skip: Number, counts: Array, rule: tuple[int, bool, int]
 ) -> int:
     """Add the edges of a person to their classes, or take them away, and return what that costs."""
     offsets, neighbors = graph

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
 
 @compiled
 def log_choices(pairs: int, edges: int) -> float:
     """Return the natural logarithm of the number of ways to choose so many pairs."""
-    if edges == 0 or edges == pairs:
+    if edges in (0, pairs):
         return 0.0
     return math.lgamma(pairs + 1.0) - math.lgamma(edges + 1.0) - math.lgamma(pairs - edges + 1.0)
 
@@ -36,7 +36,7 @@ def _likelihood(edges: Array, sizes: Array, one: int, other: int) -> float:
 
 
 @compiled
-def _carry(graph: Arrays, label: Array, edges: Array, sizes: Array, person: int, to: int) -> None:
+def _carry(graph: Arrays, label: Array, edges: Array, sizes: Array, person: Number, to: Number) -> None:
     """Move a person to another super-node."""
     offsets, neighbors = graph
     source = label[person]

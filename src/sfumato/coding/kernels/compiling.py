@@ -11,5 +11,6 @@ import numpy.typing as npt
 Function = TypeVar("Function", bound=Callable[..., Any])
 Array: TypeAlias = npt.NDArray[Any]
 Arrays: TypeAlias = tuple[Array, ...]
+Number: TypeAlias = Any  # a whole number: of Python where loops begin, of an array inside them
 
 compiled = cast("Callable[[Function], Function]", nb.njit(cache=True, nogil=True))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, compiled
+from sfumato.coding.kernels.compiling import Array, Number, compiled
 
 FREE, GONE = -1, -2
 
 
 @compiled
-def edge_key(one: int, other: int, persons: int) -> int:
+def edge_key(one: Number, other: Number, persons: int) -> Number:
     """Return the key of an edge, whichever end is named first."""
     return one * persons + other if one < other else other * persons + one
 
 
 @compiled
-def _place(table: Array, key: int) -> int:
+def _place(table: Array, key: int) -> Number:
     """Return where the search for a key begins."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed >> np.uint64(20)) % np.uint64(len(table)))

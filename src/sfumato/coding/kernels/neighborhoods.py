@@ -109,7 +109,7 @@ def _choice(colors: Array) -> int:
 
 
 @compiled
-def same_graph(one: Arrays, other: Arrays, labels: Array, others: Array, budget: int) -> int:
+def same_graph(one: Arrays, other: Arrays, labels: Array, others: Array, budget: int) -> int:  # noqa: C901 - a search with a stack of its own
     """Return whether a map of nodes keeps labels and edges; `UNDECIDED` after so many steps of the search.
 
     Colors only guide the search: nodes that a map could send to each other always have equal ones, and a map that was

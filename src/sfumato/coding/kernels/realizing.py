@@ -138,7 +138,7 @@ def rotate(
 
 
 @compiled
-def shorten(offsets: Array, neighbors: Array, losses: Array, table: Array) -> int:
+def shorten(offsets: Array, neighbors: Array, losses: Array, table: Array) -> int:  # noqa: C901 - four ends are looked for
     """Let two persons lose an edge each whose other ends are joined instead: v-x and w-y become x-y."""
     persons, served = len(losses), 0
     for v in np.flatnonzero(losses):

@@ -46,7 +46,7 @@ def hash_rows(offsets: Array, rows: Array, mask: np.uint64) -> Array:
 
 @compiled
 def equal_rows(offsets: Array, rows: Array, hashes: Array, order: Array, labels: Array) -> int:
-    """Number the classes of equal rows, which are compared in full; `order` sorts persons by their hashes."""
+    """Give classes of equal rows, which are compared in full, a number; `order` sorts persons by their hashes."""
     count, begin = 0, 0
     while begin < len(order):
         end = begin + 1

@@ -86,7 +86,7 @@ def grow_super_nodes(
     """
     persons = len(order)
     label, joined = np.full(persons, -1, dtype=np.int64), np.empty(persons, dtype=np.int64)
-    shared, touched = np.zeros(persons, dtype=np.int64), np.zeros(persons, dtype=np.bool_)
+    shared = np.zeros(persons, dtype=np.int64)
     state, count, done, next_free = empty_state(attributes), 0, 0, 0
     while done < persons:
         size, degrees, chosen = 0, 0, -1

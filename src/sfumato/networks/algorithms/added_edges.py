@@ -49,7 +49,7 @@ def _realized_with_partners(
             if found is not None:
                 return found, 0
             missing = int(raises.sum())
-        lacking = _raise_partners(target, degrees, missing + missing % 2, k, rank, _open_to(network, raises, k))
+        lacking = _raise_partners(target, degrees, missing + missing % 2, k, (rank, _open_to(network, raises, k)))
         if lacking:
             return None, lacking
     return None, 2
@@ -65,11 +65,13 @@ def _open_to(network: Network, needs: Ints, k: int) -> Ints:
     return found
 
 
-def _raise_partners(target: Ints, degrees: Ints, needed: int, k: int, rank: Ints, open_to: Ints) -> int:
+def _raise_partners(target: Ints, degrees: Ints, needed: int, k: int, fit_first: tuple[Ints, Ints]) -> int:
     """Raise so many persons by one, if there are that many in large classes; return how many are missing.
 
     Somebody may leave a class of more than k for the next one if that has k members: no class becomes too small.
+    `fit_first` has all persons in random order, and how many of those who need partners everybody is open to.
     """
+    rank, open_to = fit_first
     counts = np.bincount(target, minlength=len(target) + 1)
     for most, value in itertools.product(range(1, k + 1), range(int(target.max()))):
         spare = min(needed, counts[value] - k) if counts[value + 1] >= k else 0
@@ -95,7 +97,7 @@ def realized(network: Network, raises: Ints, rank: Ints, stream: Stream) -> tupl
     total = int(raises.sum())
     table = edge_set(network.edges, len(network), total)
     added, needs = np.empty((total // 2, 2), dtype=np.int64), raises.copy()
-    count = join(needs, rank, table, added, True)
+    count = join(needs, rank, table, added, True)  # noqa: FBT003 - loops take flags by position
     left = int(needs.sum())
     if left:
         served = reroute(needs, table, added[: count + left // 2], stream.words(left))

@@ -31,10 +31,10 @@ class DegreeSequence(NetworkSearch):
     Degrees are sorted, and groups of $k$ to $2k - 1$ persons get one degree each, by dynamic programming in
     $O(n k)$ for $n$ persons. With edges added and removed, groups move to their medians: first edges are added between
     persons who need some and removed between persons who have too many, then ends of edges move from one to the other.
-    With edges only added, groups rise to their largest degree. Somebody who needs many more neighbors then needs as many
-    partners, which must rise, too: no network that contains the original has fewer raises than the bound that is told
-    (`least-raises-of-any-supergraph`), and the sum that dynamic programming finds (`least-raises`) is mostly out of
-    reach. Networks of up to 5,000 edges are searched 30 times, and the fewest changes win.
+    With edges only added, groups rise to their largest degree. Somebody who needs many more neighbors then needs as
+    many partners, which must rise, too: no network that contains the original has fewer raises than the bound that is
+    told (`least-raises-of-any-supergraph`), and the sum that dynamic programming finds (`least-raises`) is mostly out
+    of reach. Networks of up to 5,000 edges are searched 30 times, and the fewest changes win.
 
     Parameters
     ----------

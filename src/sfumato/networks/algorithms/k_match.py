@@ -36,8 +36,8 @@ class KMatch(NetworkSearch):
     Every arrangement keeps `KAutomorphism`, and so `KDegree`, `KCandidates` and `KNeighborhood`; the search only makes
     it cheap. It starts from rows of alike neighbors, of alike degrees, or of columns along a path through the network,
     whichever needs fewest edges, and lets persons change places by simulated annealing. For `KIsomorphism` and
-    `EdgeConfidence` edges between columns are removed first. Persons without relations fill the last row, which the release tells. Networks of so many
-    persons that $n^2 / k$ exceeds 200 million keep the rows that they start with.
+    `EdgeConfidence` edges between columns are removed first. Persons without relations fill the last row, which
+    the release tells. Networks of so many persons that $n^2 / k$ exceeds 200 million keep their first rows.
 
     Parameters
     ----------

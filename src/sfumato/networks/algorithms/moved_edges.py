@@ -23,9 +23,9 @@ def moved_edges(network: Network, k: int, stream: Stream) -> npt.NDArray[np.int3
     table, words = edge_set(network.edges, len(network), room), stream.words(room + 1)
     changed = np.empty((room + 1, 2), dtype=np.int64)
     if gains.any():
-        join(gains, rank, table, changed, True)
+        join(gains, rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
     if losses.any():
-        join(losses, rank, table, changed, False)
+        join(losses, rank, table, changed, False)  # noqa: FBT003 - the same
     if gains.any() and losses.any():
         rotate(network.offsets, network.neighbors, gains, losses, rank, table, words)
     if losses.any():

@@ -70,7 +70,7 @@ def _without(network: Network, kind: str) -> npt.NDArray[np.int32]:
     if not pc.any(pc.equal(network.kinds, kind)).as_py():
         raise SchemaError("No edge is of the sensitive kind; name a kind that occurs.")
     other = pc.not_equal(network.kinds, kind).to_numpy(zero_copy_only=False)
-    return network.edges[np.equal(other, True)]  # noqa: FBT003 - an edge of unknown kind may be sensitive
+    return np.asarray(network.edges[np.equal(other, True)])  # noqa: FBT003 - an edge of unknown kind may be sensitive
 
 
 def _drawn(

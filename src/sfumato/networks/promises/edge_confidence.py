@@ -23,8 +23,8 @@ class EdgeConfidence(KindPromise[Published]):
     Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
     that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
     unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random
-    (`RandomChange`) and the chances are published: then it is the share of shown edges that are expected to be original.
-    Chances that do not fit the number of edges that are shown count as none.
+    (`RandomChange`) and the chances are published: then it is the share of shown edges that are expected to be
+    original. Chances that do not fit the number of edges that are shown count as none.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class EdgeConfidence(KindPromise[Published]):
         "more.",
     )
 
-    limit: float = 0.5  # type: ignore[assignment]  # a field where others compute it
+    limit: float = 0.5
 
     def __post_init__(self) -> None:
         good = is_number(self.limit) and 0 < self.limit <= 1

@@ -43,7 +43,7 @@ class KIsomorphism(GraphPromise):
         title="k-isomorphism",
         level="number of copies",
         promise="The network consists of {k} copies of one graph, without edges between them.",
-        stops="Every structural attack, and learning relations: two persons are related with a chance of at most 1/{k}.",
+        stops="Every structural attack, and learning relations: every copy is as likely to hold the two persons.",
         open="Relations between copies were removed, so the network no longer shows them.",
     )
 

@@ -1,0 +1,69 @@
+"""Compile the loops over networks ahead of time, on a path of four persons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels import (
+    aligning,
+    block_moving,
+    degree_groups,
+    edge_sets,
+    neighborhoods,
+    realizing,
+    refining,
+    super_nodes,
+)
+from sfumato.coding.kernels.compiling import Array, Arrays
+
+
+def warm_up_networks() -> None:
+    """Run every loop over networks once."""
+    edges = np.array([[0, 1], [1, 2], [2, 3]], dtype=np.int32)
+    graph = np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2], dtype=np.int32)
+    _look_around(*graph)
+    _change_edges(edges, *graph)
+    _gather_persons(edges, graph)
+
+
+def _look_around(offsets: Array, neighbors: Array) -> None:
+    """Refine classes, compare neighborhoods and measure distances."""
+    rows, labels, four = np.empty(6, dtype=np.int64), np.zeros(4, dtype=np.int64), np.arange(4)
+    refining.gather_rows(offsets, neighbors, labels, rows)
+    hashes = refining.hash_rows(offsets, rows, np.uint64(1))
+    refining.equal_rows(offsets, rows, hashes, np.argsort(hashes, kind="stable"), labels)
+    refining.distances_from(offsets, neighbors, 0, labels)
+    neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
+    graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
+    neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
+
+
+def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
+    """Find degrees, and add, remove and move edges."""
+    degrees, rank, words = np.array([2, 2, 1, 1]), np.arange(4), np.zeros(4, dtype=np.uint64)
+    degree_groups.raised(degrees, 2)
+    degree_groups.leveled(degrees, 2)
+    degree_groups.deficit(degrees)
+    table, changed = edge_sets.edge_set(edges, 4, 4), np.empty((4, 2), dtype=np.int64)
+    realizing.join(np.array([1, 0, 1, 0]), rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
+    none, one = np.zeros(4, dtype=np.int64), np.array([1, 0, 0, 1])
+    for listed in (changed, edge_sets.listed(table, 4)):
+        realizing.reroute(none.copy(), table, listed, words)
+    realizing.rotate(offsets, neighbors, one.copy(), one.copy(), rank, table, words)
+    realizing.shorten(offsets, neighbors, none, table)
+
+
+def _gather_persons(edges: Array, graph: Arrays) -> None:
+    """Grow and improve super-nodes, and rows of persons who can take each other's place."""
+    four, label, words = np.arange(4), np.array([0, 0, 1, 1]), np.zeros(12, dtype=np.uint64)
+    attributes = np.zeros((0, 4)), np.zeros(0), np.zeros((0, 4), dtype=np.int32), np.zeros(1, dtype=np.int64)
+    offsets, neighbors = graph
+    super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
+    super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
+    super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
+    between = np.array([[1, 1], [1, 1]])
+    block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    for copies in (False, True):
+        counts = np.zeros(8, dtype=np.int16)
+        aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)
+        aligning.anneal_rows(graph, four // 2, four % 2, 2, counts, words, 1.0, copies)

@@ -1,0 +1,47 @@
+"""Every promise about networks and every search for them keeps every law of the suite."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+from sfumato import networks as net
+from sfumato.checks.networks import PROMISE_CHECKS, SEARCH_CHECKS
+from sfumato.networks.catalogue import ALGORITHMS, PROMISES
+
+HELD = [
+    net.KDegree(k=2),
+    net.KCandidates(k=2, knowledge="H2"),
+    net.KCandidates(k=2, knowledge="hubs-2"),
+    net.KNeighborhood(k=2),
+    net.KAutomorphism(k=2),
+    net.KIsomorphism(k=2),
+    net.EdgeConfidence(limit=0.4),
+    net.PersonsKeep(model=sf.KAnonymity(k=3)),
+]
+SEARCHES = [
+    (net.DegreeSequence(), [net.KDegree(k=3)]),
+    (net.DegreeSequence(edges="add"), [net.KDegree(k=3)]),
+    (net.KMatch(turns=5), [net.KAutomorphism(k=3), net.KCandidates(k=3, knowledge="stable")]),
+    (net.KMatch(turns=5), [net.KIsomorphism(k=2), net.EdgeConfidence(limit=0.5)]),
+    (net.SaNGreeA(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
+    (net.LikelyPartition(turns=5), [sf.KAnonymity(k=4)]),
+    (net.RandomChange(), [net.EdgeConfidence(limit=0.7)]),
+]
+
+
+@pytest.mark.parametrize("law", PROMISE_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("promise", HELD, ids=repr)
+def test_promise_keeps_the_law(promise, law):
+    law(promise)
+
+
+@pytest.mark.parametrize("law", SEARCH_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(("search", "models"), SEARCHES, ids=lambda each: getattr(each, "name", ""))
+def test_search_keeps_the_law(search, models, law):
+    law(search, models)
+
+
+def test_everything_in_the_catalogue_is_checked():
+    assert {search.name for search, _ in SEARCHES} == set(ALGORITHMS)
+    assert {promise.name for promise in HELD} == {*PROMISES, "k-anonymity"}
