@@ -5,6 +5,7 @@ from .algorithms.random_change import RandomChange as RandomChange
 from .algorithms.sangreea import SaNGreeA as SaNGreeA
 from .anonymizing import anonymize as anonymize
 from .anonymizing import carry_out as carry_out
+from .attacking import attack as attack
 from .auditing import audit as audit
 from .catalogue import read_recipe as read_recipe
 from .clustered import ClusteredNetwork as ClusteredNetwork

@@ -2,10 +2,10 @@ from .census import Cardinalities as Cardinalities
 from .census import generate_census as generate_census
 from .changing_population import generate_series as generate_series
 from .changing_population import series_schema as series_schema
+from .friends import generate_network as generate_network
 from .movers import Movers as Movers
 from .movers import generate_movers as generate_movers
 from .movers import generate_ways as generate_ways
-from .friends import generate_network as generate_network
 from .population import generate as generate
 from .shopping import generate_baskets as generate_baskets
 from .six_patients import AttackExample as AttackExample
