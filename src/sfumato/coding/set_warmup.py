@@ -42,6 +42,7 @@ def _take_apart_once() -> None:
     free = np.ones(3, dtype=np.bool_)
     for m in (2, 3):
         disassociating.part_clusters(sets, both, np.array([0, 2]), 1, m, free, space, numbers, both[:1].copy())
+    disassociating.count_parts(offsets, both, np.array([0, 2]), numbers, both[:1].copy(), both[:1].copy())
     disassociating.part_items(*sets, both, free, 1, 2, space, numbers)
     term_sharing.share_terms(sets, both, np.array([0, 2]), 1, (numbers * 0, both * 0), free[:1], both * 0, free)
     places = np.array([0, 1]), both[:1], both[:1], both[:1], both[:1] + 1, both[:1]

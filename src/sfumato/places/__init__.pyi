@@ -32,6 +32,8 @@ from .private_counts import private_trips as private_trips
 from .public_places import Squares as Squares
 from .reciprocal import Reciprocal as Reciprocal
 from .region_ways import RegionWays as RegionWays
+from .singling_out import Unicity as Unicity
+from .singling_out import unicity as unicity
 from .squares import Regions as Regions
 from .stays import find_anchors as find_anchors
 from .stays import find_stays as find_stays
@@ -39,8 +41,6 @@ from .suppress_visits import SuppressVisits as SuppressVisits
 from .tracking import track as track
 from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories
-from .unicity import Unicity as Unicity
-from .unicity import unicity as unicity
 from .way_release import WayRelease as WayRelease
 from .way_stream import StayTogether as StayTogether
 from .way_stream import WaysStream as WaysStream

@@ -31,10 +31,9 @@ def cloak(
 ) -> Regions:
     """Give everybody a region in place of a position [1]_ [2]_ [3]_.
 
-    `"hilbert"` and `"halving"` put persons into groups of at least k that share one region, so each region is that of
-    at least k persons: `Reciprocal(k)` holds. `"quadrants"` and `"casper"` only take care that at least k persons
-    *stand* in the region. Somebody who knows the method and all positions finds persons whose region nobody else would
-    get; these two are here to be compared with, and keep no promise.
+    `"hilbert"` and `"halving"` put persons into groups of at least k that share one region: `Reciprocal(k)` holds.
+    `"quadrants"` and `"casper"` only take care that k persons *stand* in the region; who knows the method and all
+    positions finds persons whose region nobody else would get. These two are here to be compared with.
 
     Parameters
     ----------
@@ -48,18 +47,11 @@ def cloak(
     diversity : the least number of different kinds of places in a region, so that it does not tell why somebody is
         there.
 
-    Raises
-    ------
-    InfeasibleError
-        If there are fewer than k persons.
-
     References
     ----------
-    .. [1] Gruteser, Grunwald, "Anonymous usage of location-based services through spatial and temporal cloaking",
-       MobiSys 2003. https://doi.org/10.1145/1066116.1189037
+    .. [1] Gruteser, Grunwald, MobiSys 2003. https://doi.org/10.1145/1066116.1189037
     .. [2] Mokbel, Chow, Aref, "The New Casper", VLDB 2006.
-    .. [3] Kalnis, Ghinita, Mouratidis, Papadias, "Preventing location-based identity inference in anonymous spatial
-       queries", IEEE TKDE 19(12), 2007. https://doi.org/10.1109/TKDE.2007.190662
+    .. [3] Kalnis et al., IEEE TKDE 19(12), 2007. https://doi.org/10.1109/TKDE.2007.190662
     """
     require(is_whole(k) and k >= 1, "cloak", "k", "a whole number of at least 1", k)
     require(method in METHODS, "cloak", "method", f"one of {', '.join(METHODS)}", method)

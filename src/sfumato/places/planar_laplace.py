@@ -18,7 +18,7 @@ from sfumato.places.columns import NAMES, refuse_strange_degrees
 from sfumato.places.earth import Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
 from sfumato.randomness import Stream
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.validation import is_number, require
 
 Mechanism: TypeAlias = Literal["exact", "planar"]
@@ -95,7 +95,7 @@ class PlanarLaplace:
         _, distances, chances = self._exact_law
         return float(distances[np.searchsorted(np.cumsum(chances), share * chances.sum())])
 
-    def perturb(self, places: Places) -> Any:
+    def perturb(self, places: Places) -> SameKind:
         """Move places.
 
         Parameters
@@ -129,7 +129,7 @@ class PlanarLaplace:
         )
         return area.to_degrees(x, y)
 
-    def remap(self, moved: Any, places: Any, prior: Any = None) -> Floats:
+    def remap(self, moved: npt.ArrayLike, places: npt.ArrayLike, prior: npt.ArrayLike | None = None) -> Floats:
         """Move noisy places on to the public places that are the best guess, which costs no privacy.
 
         The best guess has the least expected distance from where the person may be, given a public prior and the noise.

@@ -91,7 +91,7 @@ class WaysStream:
         """How many persons wait for a crowd."""
         return len(self._crowds.since)
 
-    def update(self, table: Frame, **columns: Any) -> pa.Table:
+    def update(self, table: Frame, **columns: str) -> pa.Table:
         """Take new points, and return the regions that may leave: a row for every crowd that moved.
 
         Parameters
