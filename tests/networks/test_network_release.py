@@ -82,7 +82,7 @@ def test_public_files_say_nothing_of_kinds_weights_persons_and_secrets(tmp_path)
 
 def test_a_network_that_breaks_its_promise_is_not_written(tmp_path):
     release = S.anonymize(KARATE, models=[S.KDegree(k=3)], algorithm=S.DegreeSequence())
-    spoiled = replace(release, published=release.network.with_edges(release.network.edges[1:]))
+    spoiled = replace(release, published=release.network.with_edges(np.array([[0, 1]])))
     with pytest.raises(BrokenPromiseError, match="break the promise"):
         spoiled.write(tmp_path / "out")
     moved = replace(release, published=release.network.with_edges(release.network.edges))

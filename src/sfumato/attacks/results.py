@@ -27,6 +27,8 @@ class AttackResult:
     control_targets, control_successes : the same attack on people about whom the table says nothing.
     details : further shares, by name.
     level : the level of the confidence intervals.
+    runs : how many independent runs the targets come from, if those of one run are found together or not at all.
+        Intervals then count a run as one target, which is wider than it need be.
     """
 
     attack: str
@@ -40,6 +42,7 @@ class AttackResult:
     control_successes: int
     details: Mapping[str, float] = field(default_factory=dict)
     level: float = LEVEL
+    runs: int | None = None
 
     @property
     def rate(self) -> float:
@@ -49,7 +52,7 @@ class AttackResult:
     @property
     def interval(self) -> tuple[float, float]:
         """The confidence interval of the rate (Clopper and Pearson)."""
-        return clopper_pearson(self.successes, self.targets, self.level)
+        return self._interval(self.successes, self.targets)
 
     @property
     def precision(self) -> float:
@@ -66,7 +69,12 @@ class AttackResult:
         """The confidence interval of the control's rate; from 0 to 1 if there was none."""
         if self.control_targets == 0:
             return 0.0, 1.0
-        return clopper_pearson(self.control_successes, self.control_targets, self.level)
+        return self._interval(self.control_successes, self.control_targets)
+
+    def _interval(self, successes: int, targets: int) -> tuple[float, float]:
+        if self.runs is None:
+            return clopper_pearson(successes, targets, self.level)
+        return clopper_pearson(successes * self.runs / targets, self.runs, self.level)
 
     @property
     def excess(self) -> float:
@@ -103,6 +111,7 @@ class AttackResult:
             "excess": self.excess,
             "succeeds": self.succeeds,
             "details": dict(self.details),
+            **({} if self.runs is None else {"runs": self.runs}),
         }
 
     @property
@@ -180,7 +189,7 @@ class Attacks:
         return f"<table><tr>{head}</tr>{rows}</table>"
 
 
-def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+def clopper_pearson(successes: float, trials: int, level: float = LEVEL) -> tuple[float, float]:
     """Return the interval of probabilities that a count does not contradict; its coverage is never below the level.
 
     >>> low, high = clopper_pearson(0, 10)

@@ -1,4 +1,4 @@
-"""`sfumato network`: publish and judge networks of persons."""
+"""`sfumato network`: publish, judge and attack networks of persons."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
+    print_attacks,
     print_audit,
     print_release,
 )
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
     "sfumato network audit release/public --recipe release/internal/recipe.toml",
+    "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml",
 )
 
 app = family("Publish networks of persons: who knows whom.")
@@ -169,6 +171,61 @@ def audit(
         judged = judge(found, models=models)
     print_audit(judged, json=json)
     raise typer.Exit(0 if judged.holds else DOES_NOT_HOLD)
+
+
+@app.command(
+    epilog=examples(
+        "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml",
+        "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml \\",
+        "    --knowledge H2 --seeds 50 --overlap 0.95 --json",
+    )
+)
+@spread
+def attack(
+    *,
+    published: Annotated[Path, typer.Argument(metavar="DIR", help="The folder public/.", show_default=False)],
+    with_: Annotated[Path, typer.Option("--with", metavar="FILE", help="The original edges.", show_default=False)],
+    recipe: Annotated[
+        Path, typer.Option("--recipe", metavar="FILE", help="The recipe, which tells who is who.", show_default=False)
+    ],
+    knowledge: Annotated[
+        str, typer.Option(metavar="H1,H2,...", help="What is known of the structure around a person.")
+    ] = "H1,H2,H3,neighborhood",
+    targets: Annotated[int, typer.Option(metavar="N", help="How many persons or pairs are attacked.")] = 200,
+    seeds: Annotated[int, typer.Option(metavar="N", help="How many persons are known in both networks.")] = 20,
+    overlap: Annotated[float, typer.Option(metavar="SHARE", help="The share of relations that are known.")] = 0.9,
+    runs: Annotated[int, typer.Option(metavar="N", help="How many times it starts from other seeds.")] = 10,
+    plantings: Annotated[int, typer.Option(metavar="N", help="How many groups of persons are planted.")] = 20,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")] = None,
+    reading: ReadingNetwork,
+    json: Json = False,
+) -> None:
+    """Attack a published network and its original; the release is made again to learn who is who."""
+    from sfumato.networks.anonymizing import carry_out
+    from sfumato.networks.attacking import attack as run
+    from sfumato.networks.catalogue import read_recipe
+    from sfumato.networks.files import read_published, same
+    from sfumato.randomness import draw_seed
+
+    known = read_recipe(recipe)
+    original = reading.read(with_, reading.options(dict(known.source)))
+    options: dict[str, Any] = {
+        "knowledge": [each.strip() for each in knowledge.split(",")],
+        "targets": targets,
+        "seeds": seeds,
+        "overlap": overlap,
+        "runs": runs,
+        "plantings": plantings,
+        "seed": draw_seed() if seed is None else seed,
+    }
+    with progress("Attacking"):
+        release = carry_out(known, original)
+        if not same(read_published(published, release.published.schema), release.published):
+            raise InvalidParameterError(
+                "The recipe and these edges give another network than that published; give what it was made from."
+            )
+        sides = {"original": run(original, original, **options), "published": run(release, original, **options)}
+    print_attacks(sides, json=json)
 
 
 def _aligned(found: Published, path: Path) -> Published:

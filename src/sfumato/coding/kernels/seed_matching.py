@@ -1,0 +1,83 @@
+"""Match the persons of two networks: by the degrees of their neighbors, or from a few who are known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
+
+NOBODY = -1
+
+
+@compiled
+def row_distances(mine: Array, offsets: Array, rows: Array) -> Array:
+    """Return how far a row of ascending numbers is from all rows, the shorter one filled up with zeros in front."""
+    found = np.zeros(len(offsets) - 1, dtype=np.int64)
+    for person in range(len(found)):
+        size = offsets[person + 1] - offsets[person]
+        total = 0
+        for back in range(1, max(size, len(mine)) + 1):
+            one = mine[len(mine) - back] if back <= len(mine) else 0
+            other = rows[offsets[person + 1] - back] if back <= size else 0
+            total += abs(one - other)
+        found[person] = total
+    return found
+
+
+@compiled
+def _best(one: Arrays, other: Arrays, to: Array, back: Array, person: int, scores: Array, touched: Array) -> Arrays:
+    """Score the free persons of another network by the mapped neighbors of a person, and return the best.
+
+    A score is the number of neighbors whose images are neighbors, over the square root of the degree. Returned are the
+    best person, and by how many standard deviations of all scores she is better than the second.
+    """
+    size, found = len(other[0]) - 1, 0
+    for place in range(one[0][person], one[0][person + 1]):
+        image = to[one[1][place]]
+        if image < 0:
+            continue
+        for step in range(other[0][image], other[0][image + 1]):
+            there = other[1][step]
+            if back[there] < 0 or back[there] == person:
+                if scores[there] == 0:
+                    touched[found] = there
+                    found += 1
+                scores[there] += 1 / np.sqrt(other[0][there + 1] - other[0][there])
+    best, first, second, total, squares = NOBODY, 0.0, 0.0, 0.0, 0.0
+    for place in range(found):
+        score = scores[touched[place]]
+        total += score
+        squares += score * score
+        if score > first:
+            best, first, second = touched[place], score, first
+        elif score > second:
+            second = score
+        scores[touched[place]] = 0
+    spread = np.sqrt(max(squares / size - (total / size) ** 2, 0.0))
+    return best, (first - second) / spread if spread > 0 else 0.0
+
+
+@compiled
+def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: float, rounds: int) -> Number:
+    """Map persons from those mapped so far, and back; return the number of rounds until nothing changed."""
+    size = max(len(to), len(back))
+    scores, touched = np.zeros(size), np.empty(size, dtype=np.int64)
+    fixed = to >= 0
+    for turn in range(rounds):
+        changed = 0
+        for person in range(len(to)):
+            if fixed[person]:
+                continue
+            there, ahead = _best(one, other, to, back, person, scores, touched)
+            if there < 0 or ahead < theta or there == to[person]:
+                continue
+            again, ahead = _best(other, one, back, to, there, scores, touched)
+            if again != person or ahead < theta:
+                continue
+            if to[person] >= 0:
+                back[to[person]] = NOBODY
+            to[person], back[there] = there, person
+            changed += 1
+        if changed == 0:
+            return turn + 1
+    return rounds

@@ -1,0 +1,124 @@
+"""Attack a published network as somebody who knows the original, or parts of it, would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.attacks.results import Attacks
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.networks.anonymizing import carry_out
+from sfumato.networks.attacks.attributes import guess_attribute
+from sfumato.networks.attacks.matching import match_structure
+from sfumato.networks.attacks.planting import FEWEST, Publish, find_planted_groups
+from sfumato.networks.attacks.propagation import propagate
+from sfumato.networks.attacks.relations import guess_relations
+from sfumato.networks.attacks.setting import Integers, NetworkSetting, as_graph, who_is_who
+from sfumato.networks.network import Network
+from sfumato.networks.refinement import check_knowledge
+from sfumato.networks.release import NetworkRelease
+from sfumato.randomness import draw_seed, generator
+from sfumato.validation import is_number, is_whole, require
+
+KNOWLEDGE = ("H1", "H2", "H3", "neighborhood")
+FEWEST_RUNS = 10
+
+
+def attack(
+    published: NetworkRelease | Network,
+    original: Network,
+    *,
+    knowledge: Sequence[str] = KNOWLEDGE,
+    targets: int = 200,
+    seeds: int = 20,
+    overlap: float = 0.9,
+    runs: int = FEWEST_RUNS,
+    plantings: int = 20,
+    seed: int | None = None,
+) -> Attacks:
+    """Attack a release, or the original itself to compare.
+
+    The adversary finds persons by the structure around them in the original (*structure*); by groups of persons whom
+    she planted before the network was published, which the release is made again for (*planted persons*); and from
+    seeds whom she knows, by a copy of the original that lacks some edges (*seed and propagate*). Once persons are
+    recognized, she guesses relations that are not shown (*relations*), and sensitive attributes of persons from those
+    of the others (*attribute*). Of super-nodes, one of the graphs that have their counts is attacked. Guessing names
+    anybody, tosses a coin for relations, or says the most frequent value. Controls judge the same claims by others.
+
+    Parameters
+    ----------
+    published : a release, which knows who is who, or the original.
+    original : the network that it was made of.
+    knowledge : what she knows of the structure around a person, as for `sf.networks.candidates`, but for hubs.
+    targets : how many persons or pairs are attacked, except by *seed and propagate*, which attacks everybody.
+    seeds : how many persons she knows in both networks.
+    overlap : the share of relations that she knows of.
+    runs : how many times she starts from other seeds, at least 10; intervals count runs, since persons of one run are
+        found together or not at all.
+    plantings : how many groups of persons she plants, each of 12 persons.
+    seed : repeats the draws, which protect nobody.
+    """
+    _check(knowledge, targets, overlap, runs, plantings)
+    require(is_whole(seeds) and 1 <= seeds < len(original), "attack", "seeds", "from 1 to fewer than persons", seeds)
+    seed = draw_seed() if seed is None else seed
+    rng = generator(seed)
+    shown, who = _seen(published, original, seed)
+    setting = NetworkSetting(published=shown, original=original, who=who, targets=targets, rng=rng)
+    results = [match_structure(setting, each) for each in knowledge]
+    skipped: dict[str, str] = {}
+    if len(original) < 2 * FEWEST:
+        skipped["planted persons"] = f"they need at least {2 * FEWEST} other persons to know."
+    else:
+        try:
+            results.append(find_planted_groups(original, _publisher(published, seed), plantings=plantings, rng=rng))
+        except InfeasibleError:
+            skipped["planted persons"] = "the release cannot be made with the planted persons."
+    results.append(propagate(setting, seeds=seeds, overlap=overlap, runs=runs))
+    if 0 < original.size < len(original) * (len(original) - 1) // 2:
+        results += guess_relations(setting)
+    else:
+        skipped["relations"] = "either nobody is related or everybody."
+    for name in () if original.persons is None else original.schema.sensitive:
+        found = guess_attribute(setting, name)
+        if isinstance(found, str):
+            skipped[f"attribute {name!r}"] = found
+        else:
+            results += found
+    return Attacks(results=tuple(results), skipped=skipped)
+
+
+def _seen(published: NetworkRelease | Network, original: Network, seed: int) -> tuple[Network, Integers]:
+    """Return the graph that the adversary sees, and who is who in it."""
+    if published is original:
+        return original, np.arange(len(original))
+    if not isinstance(published, NetworkRelease):
+        raise InvalidParameterError(
+            "attack: published must be a release, which knows who is who, or the original itself; make the release "
+            "again by sf.networks.carry_out."
+        )
+    if published.recipe.source["sha256"] != original.fingerprint():
+        raise InvalidParameterError("attack: original is not what the release was made of; give that network.")
+    return as_graph(published.published, seed), who_is_who(published)
+
+
+def _check(knowledge: Sequence[str], targets: int, overlap: float, runs: int, plantings: int) -> None:
+    for each in knowledge:
+        found = check_knowledge(each)
+        require(not found[5], "attack", "knowledge", "other than hubs, who differ between two networks", each)
+    for name, value in (("targets", targets), ("plantings", plantings)):
+        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+    require(is_whole(runs) and runs >= FEWEST_RUNS, "attack", "runs", f"at least {FEWEST_RUNS}", runs)
+    require(is_number(overlap) and 0 < overlap <= 1, "attack", "overlap", "above 0 and at most 1", overlap)
+
+
+def _publisher(published: NetworkRelease | Network, seed: int) -> Publish:
+    """Return how a network with planted persons is published: as the release was, or as it is."""
+
+    def publish(planted: Network) -> tuple[Network, Integers]:
+        if not isinstance(published, NetworkRelease):
+            return planted, np.arange(len(planted))
+        release = carry_out(published.recipe, planted)
+        return as_graph(release.published, seed), who_is_who(release)
+
+    return publish
