@@ -39,6 +39,7 @@ from sfumato.coding.kernels import (
     class_growing,
     clustering,
     code_sets,
+    common_neighbors,
     condensing,
     containment,
     cutting,
@@ -55,16 +56,19 @@ from sfumato.coding.kernels import (
     neighborhoods,
     ordering,
     picking,
+    planted_search,
     propagating,
     realizing,
     refining,
     regrouping,
     rolling_up,
+    seed_matching,
     super_nodes,
     swapping,
     tree_clustering,
     tree_queries,
     walking,
+    wiring,
     worths,
 )
 from sfumato.coding.network_warmup import warm_up_networks
@@ -370,6 +374,7 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
+        *(common_neighbors, planted_search, seed_matching, wiring),
         *(aligning, block_moving, degree_groups, edge_sets, neighborhoods, realizing, refining, super_nodes),
         *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
         *(containment, cutting, descending, gathering, grouping, halving, item_sets),
