@@ -4,7 +4,7 @@ Run `python benchmarks/networks.py [FILE]` with a list of edges such as that of 
 one, a made-up network of 4,000 persons and 88,000 edges takes its place, whose figures have no targets. Times are the
 processor's, without compiling. Targets on the real network: raises of edges only added within 2 % of the bound on any
 supergraph at k = 10 and 25, 5 % at 50, at most 1,150 and 3,800 at k = 2 and 5; at most 3,200 changed edges at k = 10;
-5 s each. Classes of neighborhoods 10 s, SaNGreeA at k = 10 in 5 s, with three attributes 15 s. Three rounds of the Hi
+5 s each. Classes of neighborhoods 10 s, Sangreea at k = 10 in 5 s, with three attributes 15 s. Three rounds of the Hi
 audit of 1 million edges 2 s.
 """
 
@@ -64,7 +64,7 @@ def others(network: Network) -> None:
         for models, algorithm in (
             ([S.KAutomorphism(k=k)], S.KMatch()),
             ([S.KIsomorphism(k=k)], S.KMatch()),
-            ([sf.KAnonymity(k=k)], S.SaNGreeA()),
+            ([sf.KAnonymity(k=k)], S.Sangreea()),
             ([sf.KAnonymity(k=k)], S.LikelyPartition()),
             ([S.EdgeConfidence(limit=1 - 1 / k)], S.RandomChange()),
         ):
@@ -83,20 +83,20 @@ def others(network: Network) -> None:
     about["sex"] = rng.integers(0, 2, len(network))
     roles = sf.Schema(quasi=list(about))
     persons = Network(keys=network.keys, edges=network.edges, persons=pa.table(about), schema=roles)
-    _, plain = timed(lambda: S.SaNGreeA(attributes=0).grown(network, 10))
-    _, three = timed(lambda: S.SaNGreeA().grown(persons, 10))
-    print(f"SaNGreeA alone, k = 10: {plain:.2f} s; with three attributes {three:.2f} s")
+    _, plain = timed(lambda: S.Sangreea(attributes=0).grown(network, 10))
+    _, three = timed(lambda: S.Sangreea().grown(persons, 10))
+    print(f"Sangreea alone, k = 10: {plain:.2f} s; with three attributes {three:.2f} s")
 
 
 def growth() -> None:
     """Print how times grow with the number of edges of made-up networks."""
-    print("\n    edges  persons  H3 audit, s  k-degree at 10, s (added)  SaNGreeA at 10, s")
+    print("\n    edges  persons  H3 audit, s  k-degree at 10, s (added)  Sangreea at 10, s")
     for size in SIZES:
         network = generate_network(size // 10, mean_friends=20, communities=max(size // 1000, 2))
         _, looked = timed(lambda network=network: S.candidates(network, knowledge="H3"))
         _, changed = timed(lambda network=network: _degree_only(network, "change"))
         _, added = timed(lambda network=network: _degree_only(network, "add"))
-        _, grown = timed(lambda network=network: S.SaNGreeA(attributes=0).grown(network, 10))
+        _, grown = timed(lambda network=network: S.Sangreea(attributes=0).grown(network, 10))
         print(f"{network.size:9,} {len(network):8,} {looked:12.2f} {changed:14.2f} {added:11.2f} {grown:18.1f}")
 
 

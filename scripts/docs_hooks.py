@@ -39,6 +39,7 @@ ROOMS = {
     "queries": "Answer queries",
     "collecting": "Collect",
     "relating": "Publish several tables",
+    "networks": "Publish networks",
     "condensing": "Condense",
     "mining": "Mine",
     "fusing": "Fuse with other owners",

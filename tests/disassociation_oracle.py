@@ -69,7 +69,8 @@ def is_good(items, baskets, k, m):
 def reconstructions(size, chunks, terms, shared=(), others=0, *, empty=False):
     """Yield all tables of a cluster: parts of a chunk in different baskets, terms anywhere, no basket empty.
 
-    `shared` are chunks whose parts may also be in `others` further baskets of other clusters; `empty` allows empty baskets.
+    `shared` are chunks whose parts may also be in `others` further baskets of other clusters; `empty` allows baskets
+    without items.
     """
     placings = [list(permutations(range(size), len(chunk))) for chunk in chunks]
     outside = [list(permutations(range(size + others), len(chunk))) for chunk in shared]

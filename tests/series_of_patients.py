@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import sfumato as sf
 
@@ -21,5 +24,26 @@ def quarter(first: int, last: int) -> pa.Table:
 
 
 def released(ledger: sf.Ledger, table: pa.Table, schema: sf.Schema = SCHEMA) -> sf.Release:
-    """Make a release of a series."""
-    return sf.anonymize(table, schema, MODELS, ledger=ledger)
+    """Make a release of a series by an algorithm that makes every release as if it were the first."""
+    return sf.anonymize(table, schema, MODELS, sf.Mdav(), ledger=ledger)
+
+
+def released_by_atoms(ledger: sf.Ledger, table: pa.Table) -> sf.Release:
+    """Make a release of a series in which everybody stays with those she came with."""
+    return sf.anonymize(table, SCHEMA, MODELS, sf.Mondrian(), ledger=ledger)
+
+
+def refused(kind, match, call, *given, **named):
+    """Check that a call is refused in a sentence."""
+    with pytest.raises(kind, match=match):
+        call(*given, **named)
+
+
+def names(folder):
+    """List the names in a folder."""
+    return sorted(each.name for each in Path(folder).iterdir())
+
+
+def changed(table, name, cells):
+    """Give a column of a table other cells."""
+    return table.set_column(table.column_names.index(name), name, pa.array(cells))

@@ -41,6 +41,7 @@ JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "told", "figu
 CELLS = {"categories", "domains", "encoded", "groups", "leaves", "parameters", "tree", "value", "values", "where"}
 CELLS_OUT = {"FrequencyEstimate.values", "PerturbedNaiveBayes.predict", "PerturbedTree.predict"}
 CELLS_OUT |= {"Hierarchy.leaves", "RandomizedResponse.perturb"}
+OTHER_KINDS = ("baskets", "networks", "places")  # whose names users write with that of their room
 
 
 class Export(NamedTuple):
@@ -127,8 +128,10 @@ def test_a_name_is_offered_in_its_room_and_at_the_top_if_it_is_of_the_core():
     }
 
 
-def test_one_name_means_one_thing():
-    meanings = {name: {each.thing for each in DEFINED if each.name == name} for name in {e.name for e in DEFINED}}
+@pytest.mark.parametrize("kind", ["", *OTHER_KINDS])
+def test_one_name_means_one_thing(kind):
+    own = [each for each in DEFINED if (each.room if each.room in OTHER_KINDS else "") == kind]
+    meanings = {name: {each.thing for each in own if each.name == name} for name in {e.name for e in own}}
     assert {name for name, things in meanings.items() if len(things) > 1} == set()
 
 

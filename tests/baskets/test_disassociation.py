@@ -12,7 +12,7 @@ import sfumato as sf
 from disassociation_oracle import chunks_by_the_book, clusters_by_the_book, most_baskets, reconstructions
 from drawn_examples import examples
 from sfumato.baskets.disassociated import DisassociatedBaskets
-from sfumato.baskets.disassociating import share_chunks, take_apart
+from sfumato.baskets.disassociating import Places, share_chunks, take_apart
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.kinds.search import KindRequest
 from sfumato.randomness import Stream
@@ -61,6 +61,9 @@ def test_parts_that_no_empty_basket_allows_together_break_the_promise():
     assert forced.rare_sets(2, 2) == (1, 1)
     assert most_baskets(reconstructions(3, [["a", "a"], ["bc", "bc"]], ""), 2)["a", "b"] == 1
     assert disassociated((3, [["a", "a"], ["b", "b"]], "c")).rare_sets(2, 2) == (2, 0)
+    repaired = found([["a"], ["a", "b", "c"], ["b", "c"]])
+    assert repaired.rare_sets(2, 2) == (2, 0)
+    assert len(repaired.terms) == 1
 
 
 @st.composite
@@ -205,6 +208,21 @@ def test_terms_leave_for_a_chunk_that_two_clusters_share():
     )
 
 
+def test_a_cluster_that_needs_a_term_keeps_one():
+    """In both clusters only terms fill two of four baskets, so not all of them may leave."""
+    baskets = sf.baskets.Baskets([["a", "b"], ["a", "b"], ["x"], ["y"], ["c", "d"], ["c", "d"], ["x"], ["y"]])
+    chunk = np.where(np.array(baskets.items)[baskets.codes] < "x", 1, 0)
+    owner = (baskets.rows >= 4).astype(np.int64)
+    places = Places(
+        baskets=baskets, rows=np.arange(8), begins=np.array([0, 4, 8]), chunk=chunk, owner=owner, above=[-1, -1]
+    )
+    share_chunks(places, 2, 2)
+    published = DisassociatedBaskets.of_places(places, REPEATS)
+    assert [published.items[code] for code in published.terms.tolist()] == ["x", "x"]
+    assert sf.baskets.estimate.support(published, ["y"]).lower == 2
+    assert published.rare_sets(2, 2) == (2, 0)
+
+
 def test_numbers_of_parts_join_nothing_across_chunks():
     """Baskets ab and cd, 40 of each, in two chunks: the k-th part of one chunk says nothing of the other's."""
     published = disassociated((80, [["a"] * 40 + ["b"] * 40, ["c"] * 40 + ["d"] * 40], "z"))
@@ -251,6 +269,12 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
     drawn = {as_set(sf.baskets.estimate.sample(published, seed=at).to_lists()) for at in range(200)}
     assert drawn <= possible
     assert len(drawn) > 3
+
+
+def test_no_basket_of_a_sampled_table_is_empty_though_there_are_no_terms():
+    published = disassociated((3, [["a", "a"], ["b", "b"]], ""))
+    for seed in range(20):
+        assert as_set(sf.baskets.estimate.sample(published, seed=seed).to_lists()) == ("a", "ab", "b")
 
 
 def test_pairs_are_expected_as_if_chunks_were_independent():
@@ -352,3 +376,15 @@ def test_bad_requests_are_refused_in_a_sentence():
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
         sf.baskets.estimate.sample(disassociated((2, [], "a")), seed=-1)
     assert "secret" not in repr(found([["secret"], ["secret"]]))
+
+
+def test_an_attack_tells_how_many_baskets_are_possible_and_how_many_are_likely():
+    lists = [["a", "b"]] * 2 + [["c", "d"]] * 2 + [["a", "d"]] + [["e"]] * 20
+    published = found(lists, k=2, m=2)
+    result = sf.baskets.attack(published, sf.baskets.Baskets(lists), m=2, k=2, targets=25, seed=1).result(
+        "random-items"
+    )
+    assert result.successes == 0
+    assert result.details["fewer_than_2"] == 0
+    assert 0 < result.details["mean_expected"] < 25
+    assert result.details["expected_below_1"] == 3 / 25  # of a and d, and twice of c and d

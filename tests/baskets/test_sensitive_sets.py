@@ -19,7 +19,7 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaErr
 from sfumato.kinds.search import KindRequest
 
 ITEMS = "abcdxy"
-SECRET = "xy"
+HIDDEN = "xy"
 LISTS = st.lists(st.sets(st.sampled_from(ITEMS), min_size=1), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.0, 0.2, 1 / 3, 0.5, 0.6, 1.0])
 TREE = sf.Taxonomy({"A": ["a", "b"], "C": ["c", "d"], "X": ["x", "y"]})
@@ -27,7 +27,7 @@ TREE = sf.Taxonomy({"A": ["a", "b"], "C": ["c", "d"], "X": ["x", "y"]})
 
 def baskets_of(lists):
     lists = [*lists, {"a", "x"}]  # somebody has something sensitive
-    return sf.baskets.Baskets(lists, sensitive=[name for name in SECRET if any(name in each for each in lists)])
+    return sf.baskets.Baskets(lists, sensitive=[name for name in HIDDEN if any(name in each for each in lists)])
 
 
 def occurring(baskets, items, most):

@@ -180,3 +180,40 @@ def test_releases_that_keep_their_promises_alone_are_not_called_a_series_that_ho
     assert together.exit_code == 1
     assert "Series: DOES NOT HOLD" in together.stdout
     assert "! Certain" in together.stdout
+
+
+CHANGING = {
+    "r.toml": """
+[attributes]
+name = { role = "identifier" }
+age = { role = "quasi" }
+disease = { role = "sensitive", transient = true }
+
+[[models]]
+name = "k-anonymity"
+k = 1
+
+[algorithm]
+name = "mondrian"
+""",
+    "u1.csv": "name,age,disease\na,20,flu\nb,21,HIV\n",
+    "u2.csv": "name,age,disease\na,20,cold\nc,23,flu\n",
+    "v1.csv": "age,disease,_bucket_disease\n20,HIV,0\n21,flu,0\n",
+    "v2.csv": "age,disease,_bucket_disease\n20,flu,0\n23,cold,0\n",
+}
+
+
+def test_what_values_can_become_is_said_by_attribute(run, folder):
+    for name, text in CHANGING.items():
+        (folder / name).write_text(text, "utf-8")
+    asked = ["audit", "v1.csv", "v2.csv", "--series", "--originals", "u1.csv", "u2.csv", "--recipe", "r.toml"]
+    assert "maximum 0.5" in run(*asked).stdout
+    result = run(*asked, "--stays", "disease:flu=cold,gout", "--stays", "disease:cold=flu")
+    assert "maximum 1, mean 0.8333, 2 decided" in result.stdout
+    assert "Estimate by the product form, never a verdict: maximum 1, mean 0.6667" in result.stdout
+    refused = run(*asked, "--stays", "flu")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "sfumato: --stays must be as in --stays disease:cold=flu,angina.\n",
+    )
+    assert "--stays is about a series" in run("audit", "1.csv", *ROLES, "--stays", "disease:flu=cold").stderr

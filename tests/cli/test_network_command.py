@@ -58,6 +58,7 @@ def test_an_audit_reads_the_files_alone(tmp_path, friends, run):
     public, internal = tmp_path / "out" / "public", tmp_path / "out" / "internal"
     undecided = run("network", "audit", public, "--recipe", internal / "recipe.toml")
     assert (undecided.exit_code, "DOES NOT HOLD" in undecided.output) == (1, True)
+    assert "promises not decided 1" in undecided.output
     proven = run(
         "network",
         "audit",

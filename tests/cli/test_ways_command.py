@@ -87,7 +87,10 @@ def test_places_are_cloaked_and_moved(city, tmp_path):
     ("words", "said"),
     [
         (("ways", "anonymize", "points.csv", *COLUMNS, "--out", "x"), "Say what to promise by --model"),
-        (("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--recipe", "r.toml", "--out", "x"), "r.toml"),
+        (
+            ("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--recipe", "r.toml", "--out", "x"),
+            "A recipe says what",
+        ),
         (("ways", "audit", ".", "--model", "k-delta:k=3,delta=1"), "holds no ways"),
         (("ways", "unicity", "points.csv"), "no column 'person'"),
         (("places", "perturb", "points.csv", "--epsilon", "1", "--area", "13,52", "--out", "x.csv"), "four numbers"),

@@ -24,7 +24,7 @@ SEARCHES = [
     (net.DegreeSequence(edges="add"), [net.KDegree(k=3)]),
     (net.KMatch(turns=5), [net.KAutomorphism(k=3), net.KCandidates(k=3, knowledge="stable")]),
     (net.KMatch(turns=5), [net.KIsomorphism(k=2), net.EdgeConfidence(limit=0.5)]),
-    (net.SaNGreeA(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
+    (net.Sangreea(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
     (net.LikelyPartition(turns=5), [sf.KAnonymity(k=4)]),
     (net.RandomChange(), [net.EdgeConfidence(limit=0.7)]),
 ]

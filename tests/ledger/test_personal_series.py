@@ -323,6 +323,14 @@ def test_promises_that_equal_buckets_cannot_keep_are_refused(tmp_path):
         (tmp_path / "ledger.head").unlink()
 
 
+def test_a_quarter_in_which_everybody_waits_is_refused(tmp_path):
+    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series.release("ax+ by+")
+    assert series.release("ax+ by+ cz+").waiting == 1
+    with pytest.raises(InfeasibleError, match="LocalAnatomy can publish nobody: all 1 newcomers wait"):
+        series.release("cz+")
+
+
 def test_a_series_is_not_searched_in_blocks(tmp_path):
     series = Personal(tmp_path, [sf.FrequencyLDiversity(l=2, sensitive=D)])
     with pytest.raises(InvalidParameterError, match="looks at all persons of a series together"):

@@ -219,7 +219,7 @@ def test_planted_paths_are_searched_as_by_definition(graph):
 
 @pytest.fixture(scope="module")
 def release():
-    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.SaNGreeA(), secret="5f" * 32)
+    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
 
 
 def test_all_attacks_run_before_and_after(release):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import copies, counted, graphs, network_of, same_neighborhoods, signature
+from sfumato.coding.kernels.neighborhoods import _matched
 from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.networks.refinement import refined, structure_classes
 
@@ -47,6 +48,14 @@ def test_a_hash_never_decides(graph, bits):
 @given(graphs())
 def test_neighborhoods_are_compared_as_graphs(graph):
     assert S.candidates(network_of(graph), knowledge="neighborhood").tolist() == same_neighborhoods(graph)
+
+
+def test_a_map_that_colors_suggest_is_checked_edge_by_edge():
+    starts, colors = np.array([0, 1, 3, 4]), np.arange(3, dtype=np.uint64)
+    path, turned = (starts, np.array([1, 0, 2, 1])), (np.array([0, 2, 3, 4]), np.array([1, 2, 0, 0]))
+    assert _matched(path, path, colors, colors)
+    assert not _matched(path, turned, colors, colors)
+    assert _matched(path, turned, colors, np.array([1, 0, 2], dtype=np.uint64))
 
 
 def test_equal_degrees_do_not_make_neighborhoods_equal():
@@ -114,6 +123,10 @@ def test_an_alignment_is_checked_edge_by_edge():
         assert not S.KAutomorphism(k=2).judge(replace(path, alignment=np.array(wrong))).holds
     undecided = S.KAutomorphism(k=2).judge(path)
     assert (undecided.level, undecided.holds) == (1, False)
+    asked = [S.KAutomorphism(k=2)]
+    assert S.audit(path, models=asked).facts["promises not decided"] == 1
+    for decided in (good, network_of(nx.star_graph(3))):
+        assert "promises not decided" not in S.audit(decided, models=asked).facts
     assert not S.KAutomorphism(k=2).judge(network_of(nx.star_graph(3))).holds
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import BrokenPromiseError, SchemaError
 from sfumato.networks.clustered import pairs_numbered
-from sfumato.networks.files import read_published
+from sfumato.networks.files import read_published, same
 
 S = sf.networks
 NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
@@ -54,6 +54,27 @@ def test_every_pair_has_its_number():
     assert sorted(zip(low.tolist(), high.tolist(), strict=True)) == [
         (a, b) for a in range(10) for b in range(a + 1, 10)
     ]
+
+
+def test_pairs_of_large_networks_have_theirs_too():
+    last = np.array([10, 94_906_267, 2_000_000_000], dtype=np.int64)  # roots of these are rounded
+    first = last * (last - 1) // 2
+    for step in (-1, 0, 1):
+        low, high = pairs_numbered(first + step)
+        assert np.array_equal(high * (high - 1) // 2 + low, first + step)
+        assert ((low >= 0) & (low < high)).all()
+
+
+def test_chances_that_were_changed_in_their_file_are_seen(tmp_path):
+    release = published(0.7)
+    noise = S.EdgeNoise(removed=release.network.noise.removed, added=release.network.noise.added * 1.0001)
+    spoiled = replace(release.network, noise=noise)
+    assert S.EdgeConfidence(limit=0.7).judge(spoiled).level != 1.0
+    object.__setattr__(release, "_read_files", lambda _: spoiled)
+    with pytest.raises(BrokenPromiseError):
+        release.write(tmp_path / "out")
+    assert same(release.network, replace(release.network))
+    assert not same(release.network, spoiled)
 
 
 def test_sensitive_edges_are_never_shown():

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
+from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.networks.attributes import attribute_arrays, with_attributes
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -33,14 +35,14 @@ KARATE = network_of(nx.karate_club_graph())
     ],
 )
 def test_sangreea_on_the_karate_club(k, nodes, loss, share):
-    found = S.ClusteredNetwork.of(KARATE, S.SaNGreeA(attributes=0).grown(KARATE, k))
+    found = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
     assert len(found.inner) == nodes
     assert found.structural_loss() * 34 * 33 / 4 == pytest.approx(loss, abs=1e-5)
     assert share is None or found.structural_loss() == pytest.approx(share, abs=1e-6)
 
 
 def test_sangreea_groups_of_five():
-    label = S.SaNGreeA(attributes=0).grown(KARATE, 5)
+    label = S.Sangreea(attributes=0).grown(KARATE, 5)
     expected = [
         {33, 32, 29, 14, 15},
         {0, 1, 3, 7, 13},
@@ -54,7 +56,7 @@ def test_sangreea_groups_of_five():
 
 @pytest.mark.parametrize(("k", "start"), [(2, 40.8436), (5, 139.6649), (10, 181.9614)])
 def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
-    grown = S.ClusteredNetwork.of(KARATE, S.SaNGreeA(attributes=0).grown(KARATE, k))
+    grown = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
     assert grown.log_graphs() == pytest.approx(start, abs=1e-4)
     models, search = [sf.KAnonymity(k=k)], S.LikelyPartition(turns=100)
     found = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
@@ -123,7 +125,7 @@ def town(persons: int = 60) -> S.Network:
 def test_super_nodes_show_attributes_generalized_and_keep_models_of_tables():
     models = [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
     network = town()
-    release = S.anonymize(network, models=models, algorithm=S.SaNGreeA(), secret=SECRET)
+    release = S.anonymize(network, models=models, algorithm=S.Sangreea(), secret=SECRET)
     found = release.network
     assert release.audit.holds
     assert found.persons.column_names == ["age", "city", "disease"]
@@ -141,7 +143,7 @@ def test_the_weight_of_attributes_matters():
     ranges = []
     for weight in (0.0, 1.0):
         network = town()
-        label = S.SaNGreeA(attributes=weight).grown(network, 5)
+        label = S.Sangreea(attributes=weight).grown(network, 5)
         ages = network.persons["age"].to_numpy()
         ranges.append(np.mean([np.ptp(ages[label == node]) for node in range(label.max() + 1)]))
     assert ranges[1] < 0.5 * ranges[0]
@@ -151,19 +153,40 @@ def test_missing_attributes_are_shown_as_suppressed_or_missing():
     edges = [(0, 1), (2, 3)]
     about = pa.table({"key": [0, 1, 2, 3], "age": [None, 30, None, None]})
     network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi=["age"]))
-    found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.SaNGreeA(attributes=0.1), secret=SECRET)
+    found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET)
     shown = found.network.persons["age"].to_pylist()
     assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
 
 
+def test_taxonomies_are_climbed_to_the_lowest_common_node():
+    edges = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
+    tree = sf.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
+    schema = sf.Schema(quasi=["city"], hierarchies={"city": tree})
+    network = S.Network.from_edges(edges, persons=about, schema=schema)
+    numbers, widths, nodes, starts = attribute_arrays(network)
+    assert (numbers.shape, widths.shape, starts.tolist()) == ((0, 6), (0,), [0, 3])
+    assert len(set(nodes[1, :3].tolist())) == 1
+    assert set(nodes[2].tolist()) == {0}
+    label = np.array([0, 0, 0, 1, 1, 1])
+    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    arrays = numbers, widths, nodes, starts
+    take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
+    assert [attribute_loss(arrays, state, person) for person in (0, 1, 3)] == [0.0, 0.5, 1.0]
+    grown = S.Sangreea(attributes=1).grown(network, 2)
+    assert sorted(np.bincount(grown).tolist()) == [2, 2, 2]
+    assert len({grown[3], grown[5]}) == 1
+
+
 def test_impossible_requests_are_refused():
     with pytest.raises(InfeasibleError, match="needs 7 persons"):
-        S.anonymize(network_of(nx.path_graph(6)), models=[sf.KAnonymity(k=7)], algorithm=S.SaNGreeA())
+        S.anonymize(network_of(nx.path_graph(6)), models=[sf.KAnonymity(k=7)], algorithm=S.Sangreea())
     full = network_of(nx.complete_graph(6))
     with pytest.raises(InfeasibleError, match="one super-node of all persons"):
-        S.anonymize(full, models=[S.EdgeConfidence(limit=0.5)], algorithm=S.SaNGreeA())
+        S.anonymize(full, models=[S.EdgeConfidence(limit=0.5)], algorithm=S.Sangreea())
     with pytest.raises(InvalidParameterError):
-        S.SaNGreeA(attributes=2)
+        S.Sangreea(attributes=2)
     with pytest.raises(ReadError, match="do not fit"):
         S.ClusteredNetwork(
             keys=pa.array([0, 1]), cluster=np.array([0, 0]), inner=np.array([2]), between=np.zeros((0, 3), dtype=int)
@@ -174,7 +197,7 @@ def test_large_networks_look_at_near_persons_only(monkeypatch):
     import sfumato.networks.algorithms.sangreea as module
 
     monkeypatch.setattr(module, "ALL_PAIRS", 10)
-    label = S.SaNGreeA(attributes=0).grown(KARATE, 5)
+    label = S.Sangreea(attributes=0).grown(KARATE, 5)
     assert np.bincount(label).min() >= 5
 
 
@@ -182,6 +205,6 @@ def test_large_networks_look_at_near_persons_only(monkeypatch):
 @pytest.mark.parametrize(("k", "nodes", "cliques", "loss"), [(5, 807, 199, None), (10, 403, 22, 0.022637)])
 def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    found = S.ClusteredNetwork.of(network, S.SaNGreeA(attributes=0).grown(network, k))
+    found = S.ClusteredNetwork.of(network, S.Sangreea(attributes=0).grown(network, k))
     assert (len(found.inner), int((found.beliefs()[0] == 1).sum())) == (nodes, cliques)
     assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)

@@ -81,6 +81,21 @@ def test_everybody_stands_in_her_region_with_k_persons(users, k, method):
         assert verdict.level >= k
 
 
+def test_regions_hold_several_kinds_of_places():
+    at = (np.array([(0, 0), (1, 1), (2, 2), (3, 3)]) + 0.5) / 100
+    kinds = (at[:, 0], at[:, 1], ["clinic", "clinic", "shop", "school"])
+    found = regions("hilbert", 2, kinds=kinds, diversity=2)
+    assert Reciprocal(k=2).judge(found).holds
+    for person in range(8):
+        west, south, east, north = box(found, person)
+        inside = {kinds[2][place] for place in range(4) if west <= place < east and south <= place < north}
+        assert len(inside) >= 2
+    with pytest.raises(InfeasibleError, match="not 4 kinds"):
+        regions("hilbert", 2, kinds=kinds, diversity=4)
+    with pytest.raises(InvalidParameterError, match="Diversity needs"):
+        regions("halving", 2, diversity=2)
+
+
 def test_too_few_persons_and_bad_requests_are_refused():
     with pytest.raises(InfeasibleError, match="fewer than k = 9"):
         regions("hilbert", 9)

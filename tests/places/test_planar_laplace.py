@@ -87,6 +87,16 @@ def test_what_cannot_be_places_is_refused(places, said):
         PlanarLaplace(epsilon=EPSILON, area=BERLIN).perturb(places)
 
 
+def test_remapping_moves_to_the_best_guess_and_helps():
+    noise = PlanarLaplace(epsilon=EPSILON, area=BERLIN)
+    shops = np.array([(13.40, 52.5), (13.42, 52.5), (13.5, 52.6)])
+    moved = noise.perturb(np.tile(shops[0], (500, 1)))
+    guessed = noise.remap(moved, shops, prior=[5, 1, 1])
+    assert {tuple(row) for row in guessed} <= {tuple(row) for row in shops}
+    assert (guessed == shops[0]).all(axis=1).mean() > 0.9
+    assert noise.remap([(13.421, 52.5)], shops).tolist() == [[13.42, 52.5]]
+
+
 def test_no_places_give_no_places():
     assert PlanarLaplace(epsilon=EPSILON).perturb([]).shape == (0, 2)
 

@@ -8,7 +8,15 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.places import Area, Squares, Trajectories, private_density, private_prefix_tree, private_trips
+from sfumato.places import (
+    Area,
+    Squares,
+    Trajectories,
+    private_density,
+    private_n_grams,
+    private_prefix_tree,
+    private_trips,
+)
 from sfumato.places.private_counts import drawn_per_person
 from sfumato.queries.private.accountant import Accountant
 from sfumato.randomness import Stream
@@ -87,6 +95,13 @@ def test_what_nobody_has_can_pass(asked):
     names = ["a", *(str(number) for number in range(3000))]
     tree = private_prefix_tree(ways, places=names, epsilon=0.2, height=1, **asked)
     assert 40 < len(tree.levels[0][1]) < 140
+
+
+def test_n_grams_count_what_follows_directly_wherever_it_is(asked):
+    ways = visited(["abab"] * 30 + ["ba"] * 20)
+    found = private_n_grams(ways, places=["a", "b"], epsilon=300_000, size=2, longest=3, **asked)
+    counted = {"".join(row["places"]): row["count"] for row in found.to_arrow().to_pylist()}
+    assert counted == {"a": 80, "b": 50, "ab": 30, "ba": 50}
 
 
 def test_bad_requests_are_refused_before_anything_is_paid(asked):

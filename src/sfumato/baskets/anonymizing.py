@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sfumato.baskets.auditing import audit, check_models
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.measuring import measures_of
+from sfumato.baskets.published import SetPromise, SetSearch
 from sfumato.baskets.release import BasketRelease
 from sfumato.baskets.rows_with_sets import RowsWithSets
 from sfumato.core.progress import Progress, followed, partly
 from sfumato.exceptions import BrokenPromiseError
-from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.randomness import Stream, draw_secret
@@ -25,10 +24,10 @@ KIND = "baskets"
 def anonymize(
     baskets: Baskets | RowsWithSets,
     *,
-    models: Sequence[KindPromise[Any]],
-    algorithm: KindSearch[Any],
+    models: Sequence[SetPromise],
+    algorithm: SetSearch,
     secret: str | None = None,
-    source: Mapping[str, Any] | None = None,
+    source: Mapping[str, str | Sequence[str]] | None = None,
     progress: Progress | bool = False,
 ) -> BasketRelease:
     """Publish baskets so that they keep every promise.
@@ -64,7 +63,7 @@ def carry_out(
     """
     recipe.algorithm.check(recipe.models)
     original = baskets.baskets if isinstance(baskets, RowsWithSets) else baskets
-    known = baskets.source() if isinstance(baskets, RowsWithSets) else {}
+    known = baskets.told() if isinstance(baskets, RowsWithSets) else {}
     if recipe.algorithm.draws and recipe.secret is None:
         recipe = replace(recipe, secret=draw_secret())
     recipe = replace(recipe, source={**recipe.source, **known, "baskets": len(original), "sha256": original.digest})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -72,8 +73,9 @@ def by_known_items(
     chosen = np.sort(generator(seed).permutation(len(original))[:targets])
     results = []
     for choice in CHOICES:
-        found = published.matches(known_items(original, chosen, choice, m, seed))
-        results.append(_judged(f"{choice}-items", found, k, len(original)))
+        known = known_items(original, chosen, choice, m, seed)
+        more = published.match_details(known)
+        results.append(_judged(f"{choice}-items", published.matches(known), k, len(original), more))
     return results
 
 
@@ -93,7 +95,7 @@ def known_items(baskets: Baskets, chosen: Ints, choice: Choice, m: int, seed: in
     return lists
 
 
-def _judged(name: str, found: Ints, k: int, baskets: int) -> AttackResult:
+def _judged(name: str, found: Ints, k: int, baskets: int, more: Mapping[str, float]) -> AttackResult:
     """Judge an attack by the number of baskets that match what is known of each target."""
     alone = int((found == 1).sum())
     return AttackResult(
@@ -108,6 +110,7 @@ def _judged(name: str, found: Ints, k: int, baskets: int) -> AttackResult:
         details={
             f"fewer_than_{k}": float(((found > 0) & (found < k)).mean()),
             "mean_chance": float(np.divide(1.0, found, out=np.zeros(len(found)), where=found > 0).mean()),
+            **more,
         },
     )
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.published import PublishedSets, SetPromise
 from sfumato.kinds.audit import KindAudit, audited
 from sfumato.kinds.promise import KindPromise
 from sfumato.validation import require
 
 
-def audit(published: PublishedSets, *, models: Sequence[KindPromise[Any]]) -> KindAudit:
+def audit(published: PublishedSets, *, models: Sequence[SetPromise]) -> KindAudit:
     """Judge published sets by every promise.
 
     Parameters

@@ -19,6 +19,7 @@ from sfumato.baskets.losing import losses_of, pair_supports_of, top_pairs_of
 from sfumato.baskets.matching import matches_of
 from sfumato.baskets.ordering import order_by_content
 from sfumato.baskets.published import Pair, PublishedSets
+from sfumato.coding.code_sets import codes_of_groups
 from sfumato.coding.item_sets import ItemSets
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame
@@ -272,21 +273,16 @@ def _fill(
     is_sensitive: Flags | None = None,
 ) -> None:
     """Give new baskets their arrays: items sorted by name and numbered anew, each basket sorted, no empty one."""
-    width = max(len(entered.items), 1)
-    keys = np.unique(entered.rows * width + entered.codes)
-    held, codes = np.divmod(keys, width)
-    used = np.flatnonzero(np.bincount(codes, minlength=width))
+    used = np.flatnonzero(np.bincount(entered.codes, minlength=1))
     used = used[np.argsort(np.array([entered.items[code] for code in used], dtype=object), kind="stable")]
-    number = np.full(width + 1, -1, dtype=np.int64)
+    number = np.full(len(entered.items) + 1, -1, dtype=np.int64)
     number[used] = np.arange(len(used))
-    if len(used) > 1 and (np.diff(number[used[np.argsort(used)]]) < 0).any():
-        order = np.argsort(held * width + number[codes], kind="stable")
-        codes = codes[order]
-    counts = np.bincount(held, minlength=entered.persons).astype(np.int64)
+    offsets, codes = codes_of_groups(entered.rows, number[entered.codes], entered.persons, len(used))
+    counts = np.diff(offsets)
     full = counts > 0
     above = np.full(len(used), -1, dtype=np.int64) if within is None else _nearest(within, number)[used]
     values: dict[str, Any] = {
-        "codes": number[codes].astype(np.int32),
+        "codes": codes.astype(np.int32),
         "offsets": np.concatenate([[0], np.cumsum(counts[full])]).astype(np.int64),
         "items": tuple(entered.items[code] for code in used),
         "is_sensitive": np.zeros(len(used), dtype=np.bool_) if is_sensitive is None else is_sensitive[used],

@@ -80,7 +80,8 @@ class DisassociatedBaskets(PublishedSets):
         place[np.lexsort((stream.words(len(parts)), of_chunk))] = np.arange(len(parts))
         width = len(baskets.items)
         held = np.sort(place[part] * width + baskets.codes[inside])
-        terms = np.unique(number[places.cluster_of[baskets.rows[~inside]]] * width + baskets.codes[~inside])
+        of_term = number[places.cluster_of[baskets.rows[~inside]]]
+        terms: Ints = np.unique(of_term * width + baskets.codes[~inside].astype(np.int64))
         return cls(
             items=baskets.items,
             sizes=sizes,
@@ -261,3 +262,10 @@ class DisassociatedBaskets(PublishedSets):
         from sfumato.baskets.estimate import supports_of_sets
 
         return supports_of_sets(self, known)[1]
+
+    def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:
+        """Return how many baskets are expected to hold known items if chunks are independent, and how often below 1."""
+        from sfumato.baskets.estimate import supports_of_sets
+
+        expected = supports_of_sets(self, known)[2]
+        return {"mean_expected": float(expected.mean()), "expected_below_1": float((expected < 1).mean())}

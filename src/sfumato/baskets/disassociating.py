@@ -122,36 +122,52 @@ def share_chunks(places: Places, k: int, m: int) -> None:
     Clusters are joined two by two, then four by four, and so on, and each time all terms leave that can: a chunk of few
     clusters tells more than one of many. Joint clusters that share nothing are not formed.
     """
-    from sfumato.coding.kernels import disassociating as kernel
-    from sfumato.coding.kernels.term_sharing import share_terms
-
-    baskets = places.baskets
-    sets = baskets.codes, baskets.offsets
-    space = _space(baskets)
-    terms, banned = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(2))
-    free = np.zeros(len(baskets.codes), dtype=np.bool_)
-    may_empty = ~_forced(places, k, m)
-    count = len(places.sizes)
+    baskets, count = places.baskets, len(places.sizes)
+    at = _occurrences(baskets, places.rows)  # cluster by cluster, so that a joint cluster is a run
+    sharing = _Sharing(places, at, k, m)
     top = np.arange(count)  # the largest joint cluster of each cluster so far
     width = 2
     while width < 2 * count:
-        for first in range(0, count, width):
+        for first in range(0, count - width // 2, width):
             last = min(first + width, count)
-            if last - first <= width // 2:
-                continue
-            begins = places.begins[first : last + 1]
-            run = places.rows[begins[0] : begins[-1]]
-            share_terms(sets, run, begins - begins[0], k, (places.chunk, terms), may_empty[first:last], banned, free)
-            if kernel.part_items(*sets, run, free, k, m, space, places.chunk):
-                joint = len(places.above)
-                places.above.append(-1)
+            if sharing.leave(first, last, len(places.above)):
                 for member in np.unique(top[first:last]).tolist():
-                    places.above[member] = joint
-                top[first:last] = joint
-                left = _occurrences(baskets, run)
-                left = left[free[left] & (places.chunk[left] > TERM)]
-                places.owner[left] = joint
+                    places.above[member] = len(places.above)
+                top[first:last] = len(places.above)
+                places.above.append(-1)
         width *= 2
+    places.chunk[at], places.owner[at] = sharing.chunk, sharing.owner
+
+
+class _Sharing:
+    """Occurrences cluster by cluster, whose terms leave for chunks that clusters share."""
+
+    def __init__(self, places: Places, at: Ints, k: int, m: int) -> None:
+        baskets = places.baskets
+        offsets = np.concatenate([[0], np.cumsum(baskets.lengths[places.rows])])
+        self.sets = baskets.codes[at], offsets
+        self.begins, self.k, self.m = places.begins, k, m
+        self.rows = np.arange(len(places.rows))
+        self.chunk, self.owner = places.chunk[at], places.owner[at]
+        self.space = _space(baskets)
+        self.terms, self.banned = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(2))
+        self.free = np.zeros(len(at), dtype=np.bool_)
+        self.may_empty = ~_forced(places, k, m)
+
+    def leave(self, first: int, last: int, joint: int) -> bool:
+        """Let terms of some clusters leave for a joint cluster; return whether there are any."""
+        from sfumato.coding.kernels import disassociating as kernel
+        from sfumato.coding.kernels.term_sharing import share_terms
+
+        begins = self.begins[first : last + 1]
+        run = self.rows[begins[0] : begins[-1]]
+        places, may_empty = (self.chunk, self.terms), self.may_empty[first:last]
+        share_terms(self.sets, run, begins - begins[0], self.k, places, may_empty, self.banned, self.free)
+        if not kernel.part_items(*self.sets, run, self.free, self.k, self.m, self.space, self.chunk):
+            return False
+        here = slice(self.sets[1][begins[0]], self.sets[1][begins[-1]])
+        self.owner[here][self.free[here] & (self.chunk[here] > TERM)] = joint
+        return True
 
 
 def _clusters(baskets: Baskets, k: int, most: int) -> tuple[Ints, Ints]:
@@ -187,13 +203,11 @@ def _occurrences(baskets: Baskets, rows: Ints) -> Ints:
 
 def _spare_parts(places: Places) -> tuple[Ints, Ints]:
     """Return how many parts clusters have beyond one for each basket, and in how many chunks."""
-    inside = places.chunk > TERM
-    most = int(places.chunk.max(initial=0)) + 1
-    parts = np.unique(places.baskets.rows[inside] * most + places.chunk[inside])
-    cluster = places.cluster_of[parts // most]
-    used = np.unique(cluster * most + parts % most)
-    count = len(places.sizes)
-    return np.bincount(cluster, minlength=count) - places.sizes, np.bincount(used // most, minlength=count)
+    from sfumato.coding.kernels import disassociating as kernel
+
+    parts, chunks = (np.zeros(len(places.sizes), dtype=np.int64) for _ in range(2))
+    kernel.count_parts(places.baskets.offsets, places.rows, places.begins, places.chunk, parts, chunks)
+    return parts - places.sizes, chunks
 
 
 def _forced(places: Places, k: int, m: int) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.item_tree import ItemTree
+from sfumato.coding.code_sets import codes_of_groups
 from sfumato.coding.item_sets import CutState, ItemSets
 
 Ints = npt.NDArray[np.int64]
@@ -25,9 +26,8 @@ class PlacedBaskets:
 
     def __init__(self, baskets: Baskets, tree: ItemTree) -> None:
         places = tree.place[tree.item_codes(baskets.items)][baskets.codes]
-        order = np.argsort(baskets.rows * tree.item_count + places, kind="stable")
-        self.codes = places[order].astype(np.int32)
-        self.offsets = baskets.offsets
+        self.offsets, codes = codes_of_groups(baskets.rows, places, len(baskets), tree.item_count)
+        self.codes = codes.astype(np.int32)
         self.tree = tree
 
     def part(self, rows: Ints) -> PlacedBaskets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,14 @@ class LogCounts:
         return float(published[named].mean()) if len(named) else 0.0
 
 
+class Paid(NamedTuple):
+    """How many items a person counts for, and what was spent."""
+
+    max_items: int
+    epsilon: Fraction
+    delta: Fraction
+
+
 def private_counts(
     log: Frame,
     *,
@@ -96,9 +104,8 @@ def private_counts(
     """Count the persons behind every item of a log, with (epsilon, delta)-differential privacy for persons.
 
     Every person keeps at most `max_items` different items. Counts get noise; an item is published with its noisy count
-    if that reaches a threshold, which makes it unlikely (delta) that an item comes out that only one person has.
-    Nothing else is told: not how many persons or items there are. Two logs of which one has a person more are hard to
-    tell apart; where one person is replaced by another one, the cost is 2 epsilon and (1 + e**epsilon) delta.
+    if that reaches a threshold, so that an item of only one person hardly ever comes out (delta). Nothing else is told.
+    Logs of which one has a person more are hard to tell apart; for one replaced, apply it twice.
 
     Parameters
     ----------
@@ -124,20 +131,26 @@ def private_counts(
     accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
     codes, items = _items_of(table, columns)
     counts = np.bincount(_kept(_persons_of(table, person), codes, max_items, keep), minlength=len(items))
+    paid = Paid(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
+    return _published(columns, items, counts.astype(np.int64), paid)
+
+
+def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: Paid) -> LogCounts:
+    """Add noise to the counts of items that somebody keeps, and publish what reaches the threshold."""
     occurring = np.flatnonzero(counts)
-    noisy = noise.noisy(counts[occurring].astype(np.int64), sensitivity=max_items, epsilon=Fraction(units, UNIT))
-    least = threshold(scale=noisy.scale, max_items=max_items, delta=Fraction(chance, DELTA_UNIT))
+    noisy = noise.noisy(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)
+    least = threshold(scale=noisy.scale, max_items=paid.max_items, delta=paid.delta)
     named = np.flatnonzero(noisy.numbers >= least).tolist()
     named.sort(key=lambda at: (-noisy.numbers[at], items[occurring[at]]))
     return LogCounts(
         columns=columns,
         items=tuple(items[code] for code in occurring[named].tolist()),
         counts=noisy.numbers[named],
-        max_items=max_items,
+        max_items=paid.max_items,
         scale=noisy.scale,
         threshold=least,
-        epsilon=shown(units),
-        delta=shown_delta(chance),
+        epsilon=shown(int(paid.epsilon * UNIT)),
+        delta=shown_delta(int(paid.delta * DELTA_UNIT)),
     )
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     from sfumato.baskets.baskets import Baskets
+    from sfumato.kinds.promise import KindPromise
+    from sfumato.kinds.search import KindSearch
 
 Pair = tuple[str, str]
+SetPromise: TypeAlias = "KindPromise[PublishedSets]"
+SetSearch: TypeAlias = "KindSearch[PublishedSets]"
 
 
 class PublishedSets(ABC):
@@ -67,3 +71,8 @@ class PublishedSets(ABC):
     @abstractmethod
     def matches(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
         """Count the baskets that an adversary finds who knows these items of a person, for each set of items."""
+
+    def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:
+        """Return more figures about what an adversary finds, by name; a form that has none says nothing."""
+        del known
+        return {}

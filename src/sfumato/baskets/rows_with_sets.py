@@ -56,7 +56,7 @@ class RowsWithSets:
     def __repr__(self) -> str:
         return f"<RowsWithSets: {len(self):,} rows, {len(self.baskets):,} of them with items>"
 
-    def source(self) -> Mapping[str, Any]:
+    def told(self) -> Mapping[str, Any]:
         """Return the roles of the columns as plain values, for the recipe."""
         return {
             "item": self.item,

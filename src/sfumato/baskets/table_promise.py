@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sfumato.baskets.published import PublishedSets
 from sfumato.baskets.sets_beside_table import SetsBesideTable
@@ -47,7 +47,7 @@ class TablePromise(KindPromise[PublishedSets]):
         object.__setattr__(self, "model", model)
 
     @property
-    def bound(self) -> Any:  # type: ignore[override]  # of the model
+    def bound(self) -> Literal["min", "max"]:  # type: ignore[override]  # of the model
         """Which side of the limit is safe."""
         return self.model.bound
 

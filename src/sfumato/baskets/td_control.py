@@ -58,7 +58,8 @@ class TDControl(TreeSearch):
             loss = losses_of(tried, original)["ncp"]
             if loss > least:
                 break
-            best, least = tried, loss
+            if loss < least:
+                best, least = tried, loss
         if best is None:
             raise InfeasibleError(
                 "No cut keeps the promise without losing every sensitive item; choose a larger share."

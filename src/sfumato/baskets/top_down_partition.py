@@ -54,7 +54,8 @@ class TopDownPartition(TreeSearch):
         tree = ItemTree.of(self.taxonomy)
         placed = PlacedBaskets(original, tree)
         opener = _Opener(placed, k)
-        waiting, done = [Part(np.arange(len(original)), (tree.root,), frozenset())], []
+        waiting = [Part(np.arange(len(original)), (tree.root,), frozenset())]
+        done: list[Part] = []
         while waiting:
             part = waiting.pop()
             opened = opener.open(part)

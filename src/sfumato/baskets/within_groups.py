@@ -21,7 +21,6 @@ from sfumato.baskets.table_promise import TablePromise
 from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
 from sfumato.catalogue import ALGORITHMS
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.search import KindRequest
 from sfumato.randomness import SECRET_BYTES
 from sfumato.recipe import choice_of
@@ -44,7 +43,7 @@ class WithinGroups(TreeSearch):
 
     name = "within-groups"
     reference = "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos: Anonymizing data with relational and transaction attributes (2013)"  # noqa: E501 - one title
-    serves: ClassVar[tuple[type[KindPromise[Any]], ...]] = (KMAnonymity, TablePromise)
+    serves: ClassVar = (KMAnonymity, TablePromise)
     draws: ClassVar[bool] = True
 
     table_algorithm: Algorithm = field(default_factory=Mondrian)
@@ -62,9 +61,9 @@ class WithinGroups(TreeSearch):
         chosen = self.table_algorithm
         return {**super().parameters(), "table_algorithm": {"name": chosen.name, **chosen.parameters()}}
 
-    def find(self, request: KindRequest[Any]) -> PublishedSets:
+    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
         """Release the table, and generalize the sets of each of its groups."""
-        rows = request.data
+        rows: object = request.data
         if not isinstance(rows, RowsWithSets):
             raise InvalidParameterError("WithinGroups needs rows with sets; give sf.baskets.RowsWithSets.")
         self.check(request.models)

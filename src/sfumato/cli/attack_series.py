@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sfumato.cli.audit_series import paired, read_version
 from sfumato.cli.options import Reading, RoleOptions
 from sfumato.cli.printing import progress
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli.several_releases import SeveralReleases
 
 if TYPE_CHECKING:
     from sfumato.attacks.results import Attacks
 
 
-@dataclass(frozen=True, kw_only=True)
-class SeriesAttacked:
+class SeriesAttacked(SeveralReleases):
     """Whether several releases are attacked together, and what they were made from."""
 
-    series: Annotated[
-        bool,
-        typer.Option(
-            "--series",
-            help="Attack several releases of one table together, in order: files, or folders that sfumato wrote.",
-        ),
-    ] = False
-    originals: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE...",
-            help="With --series, after the releases: the original of each, in the same order. It says who is who.",
-        ),
-    ] = field(default_factory=list)
-
-    def only_file(self, files: Sequence[str]) -> str:
-        """Return the only table of an attack that is not on a series."""
-        if self.originals:
-            raise InvalidParameterError("--originals also needs --series; for one table give --original.")
-        if len(files) != 1:
-            raise InvalidParameterError(
-                f"{len(files):,} tables are given; give one, or --series to attack them together."
-            )
-        return files[0]
+    verb = "attack"
 
 
 def attacked_in_series(

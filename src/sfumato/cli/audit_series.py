@@ -13,6 +13,7 @@ from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
 from sfumato.cli.options import Reading, RecipeOptions
 from sfumato.cli.printing import print_json, progress, remark
 from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.cli.several_releases import SeveralReleases
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -27,23 +28,11 @@ PUBLIC, INTERNAL = "public", "internal"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InSeries:
+class InSeries(SeveralReleases):
     """Whether several releases are audited together, and what they were made from."""
 
-    series: Annotated[
-        bool,
-        typer.Option(
-            "--series",
-            help="Audit several releases of one table together, in order: files, or folders that sfumato wrote.",
-        ),
-    ] = False
-    originals: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE...",
-            help="With --series, after the releases: the original of each, in the same order. It says who is who.",
-        ),
-    ] = field(default_factory=list)
+    verb = "audit"
+
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -54,19 +43,35 @@ class InSeries:
         Path | None, typer.Option(metavar="FILE", help="Its key; by default beside it, with .key added.")
     ] = None
 
+    stays: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ATTRIBUTE:VALUE=VALUE,...",
+            help="With --series, for an attribute whose values change: what a value can become from one release to the "
+            "next. Repeat it for other values; those that are not named stay. Without it any can become any other.",
+        ),
+    ] = field(default_factory=list)
+
+    def changes(self) -> dict[str, dict[str, list[str]]]:
+        """Return by attribute which value can become which."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for each in self.stays:
+            attribute, _, said = each.partition(":")
+            value, _, others = said.partition("=")
+            if not (attribute and value and others):
+                raise InvalidParameterError("--stays must be as in --stays disease:cold=flu,angina.")
+            found.setdefault(attribute, {}).setdefault(value, []).extend(others.split(","))
+        return found
+
     def only_file(self, files: Sequence[str]) -> str:
         """Return the only table of an audit that is not of a series."""
-        if self.originals:
-            raise InvalidParameterError("--originals also needs --series; for one table give --original.")
         if self.ledger is not None or self.ledger_key is not None:
             raise InvalidParameterError("--ledger is of a series of releases; give --series, too.")
-        if not files:
+        if self.stays:
+            raise InvalidParameterError("--stays is about a series of releases; give --series, too.")
+        if not (files or self.originals):
             raise InvalidParameterError("No table is given; name a published table, or give --series and --ledger.")
-        if len(files) != 1:
-            raise InvalidParameterError(
-                f"{len(files):,} tables are given; give one, or --series to audit them together."
-            )
-        return files[0]
+        return super().only_file(files)
 
 
 def audit_in_series(
@@ -84,7 +89,7 @@ def audit_in_series(
         with progress("Judging"):
             pairs = zip(releases, sources, strict=True)
             tables = [read_version(release, source, promise, reading) for release, source in pairs]
-            found = audit_series(tables, promise.schema, models=promise.models)
+            found = audit_series(tables, promise.schema, models=promise.models, stays=series.changes())
     if json:
         print_json(found.to_dict())
     else:
@@ -116,7 +121,7 @@ def _audit_ledger(files: Sequence[str], series: InSeries, asked: RecipeOptions, 
     with progress("Judging"):
         linked = {} if gone else linked_in(folders, promise, reading)
         models = [model for model in promise.models if isinstance(model, SeriesModel)]
-        found = audit_histories(ledger.histories(), models, linked=linked)
+        found = audit_histories(ledger.histories(), models, linked=linked, stays=series.changes())
     for sentence in gone:
         remark(sentence)
     for model in (each for each in promise.models if each not in models):

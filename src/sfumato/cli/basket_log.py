@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Source, examples
+from sfumato.cli.options import Json, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InfeasibleError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.baskets.logs import LogCounts
+    from sfumato.queries.private.accountant import Balance
 
 EXAMPLES = examples(
     "sfumato baskets log searches.csv --person user --item query --max-items 5 --epsilon 1 --delta 1e-6 \\",
@@ -21,31 +28,55 @@ EXAMPLES = examples(
 )
 
 
-def log(
-    *,
-    file: Source,
-    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose rows these are.", show_default=False)],
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What is counted."""
+
+    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose rows these are.", show_default=False)]
     item: Annotated[
         list[str],
         typer.Option(metavar="COLUMN", help="What is counted; repeat it to count pairs.", show_default=False),
-    ],
+    ]
     max_items: Annotated[
         int, typer.Option(metavar="N", help="For how many items a person counts at most.", show_default=False)
-    ],
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)],
-    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta to spend.", show_default=False)],
-    budget: Annotated[
-        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
-    ],
-    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None,
-    total_delta: Annotated[str | None, typer.Option(metavar="DELTA", help="A new budget: the delta of all.")] = None,
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)],
+    ]
     keep: Annotated[
         str, typer.Option(metavar="WHICH", help="Which items a person with too many keeps: random or frequent.")
-    ] = "random",
+    ] = "random"
+    separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a text file.")] = ","
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a text file.")] = "utf-8"
+
+    def read(self, file: str) -> pa.Table:
+        """Read a log as it is told, so that nobody's rows change how others are read."""
+        from sfumato.table.formats.known import FORMATS, is_url
+        from sfumato.table.read import read
+
+        if file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file):
+            return read(file, as_text=True, separator=self.separator, encoding=self.encoding)
+        return read(file, as_text=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paid:
+    """What it costs, and who pays from which budget."""
+
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta to spend.", show_default=False)]
+    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
+    budget: Annotated[
+        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
+    ]
+    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
+    total_delta: Annotated[str | None, typer.Option(metavar="DELTA", help="A new budget: the delta of all.")] = None
+
+
+@spread
+def log(
+    *,
+    file: Source,
+    counted: Counted,
+    paid: Paid,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)],
-    separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a text file.")] = ",",
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a text file.")] = "utf-8",
     json: Json = False,
 ) -> None:
     """Count the persons behind every query of a log, or every pair of query and click, with differential privacy.
@@ -57,33 +88,33 @@ def log(
     """
     from sfumato.baskets.logs import private_counts
     from sfumato.queries.private.accountant import Accountant
-    from sfumato.table.formats.known import FORMATS, is_url
-    from sfumato.table.read import read
     from sfumato.table.write import write
 
     refuse_existing(out, force=None)
-    texts = file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file)
     with progress("Reading"):
-        table = read(file, as_text=True, **({"separator": separator, "encoding": encoding} if texts else {}))
-    accountant = Accountant(budget, total=total, total_delta=total_delta)
+        table = counted.read(file)
+    accountant = Accountant(paid.budget, total=paid.total, total_delta=paid.total_delta)
     try:
         found = private_counts(
             table,
-            person=person,
-            item=item,
-            max_items=max_items,
-            epsilon=epsilon,
-            delta=delta,
+            person=counted.person,
+            item=counted.item,
+            max_items=counted.max_items,
+            epsilon=paid.epsilon,
+            delta=paid.delta,
             accountant=accountant,
-            analyst=analyst,
-            keep=keep,  # type: ignore[arg-type]  # which is checked
+            analyst=paid.analyst,
+            keep=counted.keep,  # type: ignore[arg-type]  # which is checked
         )
     except InfeasibleError as error:
         raise refuse(str(error), DOES_NOT_HOLD) from None
     write(found.to_frame(), out)
-    balance = accountant.balance()
-    facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
+    _print(found, accountant.balance(), out, json=json)
+
+
+def _print(found: LogCounts, balance: Balance, out: Path, *, json: bool) -> None:
     if json:
+        facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
         left = {"epsilon_left": balance.total.left, "delta_left": balance.delta.left}
         print_json({**facts, "epsilon": found.epsilon, "delta": found.delta, **left})
         return

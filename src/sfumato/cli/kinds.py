@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli.printing import aligned, print_json, printable, verdict
+from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
+from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.attacks.results import Attacks
     from sfumato.kinds.audit import KindAudit
     from sfumato.kinds.promise import KindPromise
+    from sfumato.kinds.recipe import KindRecipe
     from sfumato.kinds.release import KindRelease
 
 KindModels = Annotated[
@@ -47,6 +49,39 @@ def asked_models(texts: Sequence[str], known: Mapping[str, Any]) -> tuple[KindPr
     if not texts:
         raise InvalidParameterError(f"Say what to promise by --model; choose from {', '.join(known)}.")
     return tuple(asked("model", text, known) for text in texts)
+
+
+def known_recipe(
+    path: Path | None, read: Callable[[Path], KindRecipe], model: Sequence[str], algorithm: str | None
+) -> KindRecipe | None:
+    """Read the recipe that an option names, if any; then other options must not say what to promise or how to search."""
+    if path is not None and (model or algorithm):
+        raise InvalidParameterError(
+            "A recipe says what to promise and how to search; leave out --model and --algorithm."
+        )
+    return None if path is None else read(path)
+
+
+def judged_models(
+    texts: Sequence[str], path: Path | None, read: Callable[[Path], KindRecipe], known: Mapping[str, Any]
+) -> tuple[KindPromise[Any], ...]:
+    """Return the promises to judge by: those that options name, or else those of a recipe."""
+    return asked_models(texts, known) if texts or path is None else read(path).models
+
+
+def write_release(
+    release: KindRelease[Any], out: Path, *, table_format: str, replace: bool, report: bool, json: bool
+) -> None:
+    """Write a release, and print what it promises and lost."""
+    with progress("Writing") as tell:
+        release.write(out, table_format=table_format, replace=replace, report=report, progress=tell)
+    print_release(release, out, json=json)
+
+
+def end_audit(audit: KindAudit, *, json: bool) -> NoReturn:
+    """Print an audit, and end with exit code 1 if a promise does not hold."""
+    print_audit(audit, json=json)
+    raise typer.Exit(0 if audit.holds else DOES_NOT_HOLD)
 
 
 def print_audit(audit: KindAudit, *, json: bool) -> None:

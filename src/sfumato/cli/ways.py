@@ -17,17 +17,17 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
+    end_audit,
+    judged_models,
+    known_recipe,
     print_attacks,
-    print_audit,
-    print_release,
+    write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import print_json, progress, remark
-from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.kinds.recipe import KindRecipe
     from sfumato.places.region_ways import RegionWays
     from sfumato.places.trajectories import Trajectories
 
@@ -91,7 +91,7 @@ def unicity(
     json: Json = False,
 ) -> None:
     """Tell how many persons a few known points single out."""
-    from sfumato.places.unicity import unicity as find
+    from sfumato.places.singling_out import unicity as find
 
     ways, _ = reading.read(file, {})
     with progress("Looking"):
@@ -127,15 +127,11 @@ def anonymize(
     """Publish ways so that a promise about them holds; the first promise chooses the search, unless one is named."""
     from sfumato.places.anonymizing import anonymize as make
     from sfumato.places.anonymizing import carry_out
-    from sfumato.places.catalogue import ALGORITHMS, MODELS
+    from sfumato.places.catalogue import ALGORITHMS, MODELS, read_recipe
     from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
-    known = _recipe(recipe)
-    if known is not None and (model or algorithm):
-        raise InvalidParameterError(
-            "A recipe says what to promise and how to search; leave out --model and --algorithm."
-        )
+    known = known_recipe(recipe, read_recipe, model, algorithm)
     models = () if known is not None else asked_models(model, MODELS)
     ways, how = reading.read(file, dict(known.source) if known else {})
     with progress("Searching") as tell:
@@ -144,9 +140,7 @@ def anonymize(
         else:
             search = asked("algorithm", algorithm or DEFAULT[models[0].name], ALGORITHMS)
             release = make(ways, models=models, algorithm=search, source=how, progress=tell)
-    with progress("Writing") as tell:
-        release.write(out, table_format=table_format, replace=replace, report=not no_report, progress=tell)
-    print_release(release, out, json=json)
+    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
 @app.command(epilog=examples("sfumato ways audit release/public --model k-delta:k=5,delta=300"))
@@ -160,14 +154,12 @@ def audit(
 ) -> None:
     """Judge published ways from their file alone; the exit code is 1 if a promise does not hold."""
     from sfumato.places.anonymizing import audit as judge
-    from sfumato.places.catalogue import MODELS
+    from sfumato.places.catalogue import MODELS, read_recipe
 
-    known = _recipe(recipe)
-    models = asked_models(model, MODELS) if model or known is None else known.models
+    models = judged_models(model, recipe, read_recipe, MODELS)
     with progress("Judging"):
         found = judge(_published(published), models=models)
-    print_audit(found, json=json)
-    raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
+    end_audit(found, json=json)
 
 
 @app.command(
@@ -193,9 +185,10 @@ def attack(
     """Attack published ways by a few known points of persons, before and after; the recipe tells who is who."""
     from sfumato.places.anonymizing import carry_out
     from sfumato.places.attacking import attack as run
+    from sfumato.places.catalogue import read_recipe
     from sfumato.randomness import draw_seed
 
-    known = _recipe(recipe)
+    known = known_recipe(recipe, read_recipe, (), None)
     original, _ = reading.read(with_, dict(known.source) if known else {})
     shown = _published(published)
     seed = draw_seed() if seed is None else seed
@@ -211,12 +204,6 @@ def attack(
             shown = again
         after = run(shown, original, **options)
     print_attacks({"original": before, "published": after}, json=json)
-
-
-def _recipe(path: Path | None) -> KindRecipe | None:
-    from sfumato.places.catalogue import read_recipe
-
-    return None if path is None else read_recipe(path)
 
 
 def _published(path: Path) -> Trajectories | RegionWays:

@@ -45,7 +45,7 @@ def codes_of_groups(group: Numbers, codes: Numbers, groups: int, width: int) -> 
         if counts.max(initial=0) <= LARGEST_GROUP:
             return _dealt(_numbers(group), _coded(codes), counts)
     keys = np.sort(group.astype(np.int64) * width + codes)
-    keys = keys[np.append(True, keys[1:] != keys[:-1])]
+    keys = keys[np.diff(keys, prepend=-1) != 0]
     return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width
 
 

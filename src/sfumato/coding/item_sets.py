@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.ordering import ascending
+
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -50,7 +52,7 @@ class ItemSets:
         rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
         begins = np.concatenate([[0], np.cumsum(np.bincount(self.codes, minlength=self.items))])
         object.__setattr__(self, "_rows", rows)
-        object.__setattr__(self, "_postings", (begins, np.argsort(self.codes, kind="stable")))
+        object.__setattr__(self, "_postings", (begins, ascending(self.codes, max(self.items, 1))))
 
     @property
     def rows(self) -> Codes:

@@ -8,10 +8,13 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
+from sfumato.coding import kernels
 from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
@@ -28,54 +31,24 @@ from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import group_hashed
 from sfumato.coding.halving import Halving, halve_compiled
 from sfumato.coding.histograms import mix_contents
-from sfumato.coding.item_sets import CutState, ItemSets
 from sfumato.coding.kernels import (
-    aligning,
     arranging,
-    block_moving,
-    box_growing,
-    box_trees,
-    cell_counting,
     class_growing,
-    clustering,
     code_sets,
-    common_neighbors,
     condensing,
-    containment,
-    cutting,
-    degree_groups,
-    descending,
-    edge_sets,
-    gathering,
-    grouping,
-    halving,
-    item_sets,
-    microaggregating,
-    mixing,
     moving,
-    neighborhoods,
-    ordering,
     picking,
-    planted_search,
     propagating,
-    realizing,
-    refining,
-    regrouping,
     rolling_up,
-    seed_matching,
-    super_nodes,
     swapping,
-    tree_clustering,
-    tree_queries,
-    walking,
-    wiring,
-    worths,
 )
 from sfumato.coding.network_warmup import warm_up_networks
 from sfumato.coding.ordering import by_digits
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
+from sfumato.coding.set_warmup import warm_up_sets
+from sfumato.coding.way_warmup import warm_up_ways
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +86,9 @@ def warm_up() -> Warmth:
     _roll_up_once()
     _count_cells_once()
     _propagate_once()
-    _count_item_sets_once()
+    warm_up_sets()
     warm_up_networks()
+    warm_up_ways()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -155,21 +129,6 @@ def _propagate_once() -> None:
     cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
     units = np.ones(2, dtype=np.int64), np.arange(3), np.zeros(2, dtype=np.int64)
     propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
-
-
-def _count_item_sets_once() -> None:
-    """Count and judge the pairs of two baskets, raise a node of one, and recode both."""
-    codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
-    sets = ItemSets(codes, offsets, 2)
-    for size in (1, 2):
-        sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
-    tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
-    sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
-    cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
-    for size in (1, 2):
-        sets.raise_nodes(size, 2, CutState(both, tree, cut), both)
-    item_sets.recode(codes, offsets, both, np.zeros(3, dtype=np.int32), ends)
-    item_sets.count_matches(both, np.array([0, 2]), sets.cover(np.array([-1, -1], dtype=np.int32)), sums[:1].copy())
 
 
 def _roll_up_once() -> None:
@@ -373,15 +332,7 @@ def _one_axis() -> Axes:
 
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
-    modules = (
-        *(common_neighbors, planted_search, seed_matching, wiring),
-        *(aligning, block_moving, degree_groups, edge_sets, neighborhoods, realizing, refining, super_nodes),
-        *(arranging, box_growing, box_trees, cell_counting, class_growing, clustering, code_sets, condensing),
-        *(containment, cutting, descending, gathering, grouping, halving, item_sets),
-        *(microaggregating, mixing, moving),
-        *(ordering, picking, propagating, regrouping, rolling_up, swapping, tree_clustering, tree_queries),
-        *(walking, worths),
-    )
+    modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
 

@@ -126,6 +126,11 @@ class KnownPersons:
     waited: npt.NDArray[np.int64]
     signatures: Mapping[str, Signatures] = field(default_factory=dict)
 
+    @property
+    def any(self) -> bool:
+        """Whether anybody is known, because she was published or waits."""
+        return bool(self.published.any() or self.waited.any())
+
     def take(self, cases: Cases) -> KnownPersons:
         """Return what is known of some cases."""
         signatures = {name: each.take(cases) for name, each in self.signatures.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from sfumato.judging.audit.verdict import plain
 from sfumato.kinds.settings import Settings
@@ -67,3 +67,6 @@ class KindVerdict:
             "broken": self.broken,
             "counted": self.promise.counted,
         }
+
+
+AnyPromise: TypeAlias = KindPromise[Any]  # about data of whatever kind

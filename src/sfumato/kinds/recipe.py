@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from sfumato import __version__
 from sfumato.exceptions import RecipeError
@@ -17,6 +17,7 @@ from sfumato.randomness import check_secret
 from sfumato.recipe import choice_of, listed
 from sfumato.table.toml import read_toml, refuse_unknown, section_of, table_in
 
+Source: TypeAlias = Mapping[str, Any]  # plain values, as TOML has them
 PARTS = ("sfumato", "input", "models", "algorithm")
 
 
@@ -38,7 +39,7 @@ class KindRecipe:
     models: tuple[KindPromise[Any], ...]
     algorithm: KindSearch[Any]
     secret: str | None = field(default=None, repr=False)
-    source: Mapping[str, Any] = field(default_factory=dict)
+    source: Source = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_secret(self, self.secret)

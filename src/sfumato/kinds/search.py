@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import UnsupportedModelError
@@ -61,3 +61,6 @@ class KindSearch(Settings, ABC, Generic[Data]):
                 raise UnsupportedModelError(
                     f"{type(self).__name__} cannot keep {model.name}; promise {served}, or choose another algorithm."
                 )
+
+
+AnySearch: TypeAlias = KindSearch[Any]  # of data of whatever kind

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedTable
+from sfumato.core.atoms import Atoms
 from sfumato.core.history import History
 from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import WriteError
 from sfumato.judging.evidence import Evidence
+from sfumato.ledger.atoms import PARTED_BY, atoms_of
 from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
 from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
@@ -49,6 +51,14 @@ class Draft:
             "published_first": int((published & ~old).sum()),
             "waiting": int((~published & ~old).sum()),
         }
+
+    def atoms(self) -> Atoms:
+        """Find the persons of the version who were in the same groups of all releases."""
+        with self.files.opened() as (store, chain):
+            self._refuse_moved(chain)
+            rows = rows_of(store, PARTED_BY)
+            chain.check(rows, PARTED_BY)
+        return atoms_of(rows, len(self.version.memory.tokens), self.version.numbers)
 
     def flag_changes(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
         """Count, by attribute, flags that came and went since earlier releases; see `sfumato.ledger.flag_changes`.

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
-from sfumato.exceptions import InvalidParameterError
 from sfumato.models.base import Levels
+from sfumato.models.even_values import EvenValues, even_values
 from sfumato.models.known_values import domain_of
-from sfumato.models.m_invariance import MInvariance, even_values
+from sfumato.models.m_invariance import MInvariance
 from sfumato.models.series_exposure import judged
-from sfumato.models.series_model import OverSeries, SeriesModel
+from sfumato.models.series_model import OverSeries
+from sfumato.models.stays import checked_stays, relation_in, relation_of
 from sfumato.models.words import ModelWords
 from sfumato.models.worlds.paths import climb_paths
-from sfumato.validation import is_whole, require
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MDistinct(SeriesModel):
+class MDistinct(EvenValues):
     r"""Require $m$ classes of values in every group, each equally often, and the same classes for a person always [1]_.
 
     A transient value, such as an illness, can become another one. `stays` says which: it maps a value to those that it
@@ -61,9 +60,6 @@ class MDistinct(SeriesModel):
 
     name = "m-distinct"
     reference = "after Li, Zhou 2008, arXiv:0806.4703"
-    bound = "min"
-    monotone = False
-    stricter: ClassVar = {"m": "larger"}
     words = ModelWords(
         title="m-distinct",
         level="different classes of values, all equally often, in the worst group",
@@ -73,28 +69,11 @@ class MDistinct(SeriesModel):
         open="Several releases can prove that two persons' values are of one class.",
     )
 
-    m: int
-    sensitive: str
     stays: Mapping[str, Sequence[str]] = field(repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
-        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        if not _fits(self.stays):
-            raise InvalidParameterError(
-                "MDistinct.stays must be a mapping from values, as text, to lists of the values that they can become."
-            )
-        object.__setattr__(self, "stays", {value: list(others) for value, others in self.stays.items()})
-
-    @property
-    def limit(self) -> float:
-        """The smallest number of different classes."""
-        return self.m
-
-    @property
-    def smallest_group(self) -> int:
-        """A group has at most as many classes as records."""
-        return self.m
+        super().__post_init__()
+        object.__setattr__(self, "stays", checked_stays("MDistinct", self.stays))
 
     def level(self, groups: Groups) -> Levels:
         """Count the classes of every group that has each equally often; 0 for any other."""
@@ -106,25 +85,13 @@ class MDistinct(SeriesModel):
         """Return the class of every coded value: the components of what can become what."""
         from scipy.sparse.csgraph import connected_components
 
-        whole = connected_components(self.relation(texts, width), directed=False)[1][:width]
+        whole = connected_components(relation_of(self.stays, texts, width), directed=False)[1][:width]
         return np.unique(whole, return_inverse=True)[1].astype(np.int64)
-
-    def relation(self, texts: Sequence[str], width: int) -> npt.NDArray[np.bool_]:
-        """Return which coded value can become which; named values that do not occur have codes after all others."""
-        place = {text: number for number, text in enumerate(texts)}
-        for text in dict.fromkeys([*self.stays, *(other for each in self.stays.values() for other in each)]):
-            place.setdefault(text, width + sum(number >= width for number in place.values()))
-        found = np.eye(max(width, 1 + max(place.values(), default=0)), dtype=np.bool_)
-        for value, others in self.stays.items():
-            found[place[value], [place[other] for other in others]] = True
-        return found
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
         """Judge the classes as m-invariance does where that is enough, and count worlds where it is not."""
-        if len(history.values) < history.width - 1:
-            raise InvalidParameterError("MDistinct needs the texts of the values of a series; give History.values.")
-        texts = history.values[: history.width]
-        relation, classes = self.relation(texts, history.width), self.classes(texts, history.width)
+        relation = relation_in(self.stays, history, "MDistinct")
+        classes = self.classes(history.values[: history.width], history.width)
         occurring = relation[: history.width, : history.width]
         complete = bool((occurring == (classes[:, None] == classes[None, :])).all())
         invariance = MInvariance(m=self.m, sensitive=self.sensitive)
@@ -135,11 +102,3 @@ class MDistinct(SeriesModel):
             return found
         counted = judged(climb_paths(history, relation), 1 / self.m, linked)
         return OverSeries(counted.answer, found.level, counted.persons, counted.groups)
-
-
-def _fits(stays: object) -> bool:
-    """Return whether this maps texts to lists of texts."""
-    return isinstance(stays, Mapping) and all(
-        isinstance(value, str) and isinstance(others, list | tuple) and all(isinstance(each, str) for each in others)
-        for value, others in stays.items()
-    )

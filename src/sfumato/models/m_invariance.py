@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from sfumato.core.groups import Groups, Histogram
+from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
+from sfumato.models.even_values import EvenValues, even_values
 from sfumato.models.series_exposure import ROUNDING, exposed_by, judged
-from sfumato.models.series_model import OverSeries, SeriesModel
+from sfumato.models.series_model import OverSeries
 from sfumato.models.words import ModelWords
 from sfumato.models.worlds.system import System
-from sfumato.validation import is_whole, require
-
-
-def even_values(histogram: Histogram) -> Levels:
-    """Count the values of every group that shows each of them equally often; 0 for any other."""
-    most = histogram.reduce(np.maximum, histogram.counts)
-    least = histogram.reduce(np.minimum, histogram.counts)
-    even = (most == least) & (histogram.missing == 0)
-    return np.where(even, np.diff(histogram.offsets), 0).astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MInvariance(SeriesModel):
+class MInvariance(EvenValues):
     r"""Require $m$ values in every group, each equally often, and the same values for a person in all releases [1]_.
 
     The set of values that a person's group shows is her signature. Whoever holds all releases, and knows in which
@@ -59,9 +50,6 @@ class MInvariance(SeriesModel):
 
     name = "m-invariance"
     reference = "Xiao, Tao 2007, https://doi.org/10.1145/1247480.1247556"
-    bound = "min"
-    monotone = False
-    stricter: ClassVar = {"m": "larger"}
     words = ModelWords(
         title="m-invariance",
         level="different values, all equally often, in the worst group",
@@ -70,23 +58,6 @@ class MInvariance(SeriesModel):
         stops="Intersection: comparing several releases, in which a person's groups have only one value in common.",
         open="Several releases can prove that two persons have the same value, so whoever learns one learns the other.",
     )
-
-    m: int
-    sensitive: str
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
-        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-
-    @property
-    def limit(self) -> float:
-        """The smallest number of different values."""
-        return self.m
-
-    @property
-    def smallest_group(self) -> int:
-        """A group has at most as many values as records."""
-        return self.m
 
     def level(self, groups: Groups) -> Levels:
         """Count the values of every group that has each equally often; 0 for any other."""

@@ -13,6 +13,7 @@ from sfumato.core.history import History
 from sfumato.models.base import Levels
 from sfumato.models.series_model import Answer, OverSeries, SeriesModel
 from sfumato.models.words import ModelWords
+from sfumato.models.worlds.company import keeps_company
 from sfumato.models.worlds.known import Known
 from sfumato.models.worlds.ladder import climb
 from sfumato.models.worlds.paths import each_release_alone
@@ -44,9 +45,10 @@ class SeriesExposure(SeriesModel):
 
     The promise holds if everybody's exposure is shown to be within the limit by an exact step; it is broken if the
     exposure of somebody is above it for certain; otherwise it is *not shown*, which does not count as kept. An
-    m-invariant series keeps it with the limit $1/m$. In one release the exposure is the share of the most frequent
-    value of a person's group. Merged groups have no larger shares than their parts, so the model is monotone for one
-    release; for a series it is not.
+    m-invariant series keeps it with the limit $1/m$. Groups whose rows show something else beside the value, by which
+    they can be recognized, leave it not shown, unless nobody is ever told apart from those she came with. In one
+    release the exposure is the share of the most frequent value of a person's group. Merged groups have no larger
+    shares than their parts, so the model is monotone for one release; for a series it is not.
 
     Missing values that may be anything (policy matches-all) are all assumed to be the most frequent value; series are
     refused under that policy.
@@ -102,7 +104,8 @@ class SeriesExposure(SeriesModel):
 
     def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
         """Compute everybody's exposure; what is known only from below can convict, and never acquit."""
-        return judged(exposed_by(history), self.limit, linked)
+        harmful = 0 if linked and keeps_company(history) else linked
+        return judged(exposed_by(history), self.limit, harmful)
 
 
 def exposed_by(history: History) -> Known:

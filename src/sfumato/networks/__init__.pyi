@@ -2,7 +2,7 @@ from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
 from .algorithms.k_match import KMatch as KMatch
 from .algorithms.likely_partition import LikelyPartition as LikelyPartition
 from .algorithms.random_change import RandomChange as RandomChange
-from .algorithms.sangreea import SaNGreeA as SaNGreeA
+from .algorithms.sangreea import Sangreea as Sangreea
 from .anonymizing import anonymize as anonymize
 from .anonymizing import carry_out as carry_out
 from .attacking import attack as attack

@@ -13,6 +13,7 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.models.base import PrivacyModel
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.promise import Published
+from sfumato.networks.promises.k_automorphism import KAutomorphism
 from sfumato.networks.promises.persons_keep import PersonsKeep
 
 Promised = KindPromise[Any] | PrivacyModel
@@ -40,7 +41,9 @@ def audit(published: Published, *, models: Sequence[Promised]) -> KindAudit:
         facts["largest belief"] = round(max(float(inner.max(initial=0)), float(between.max(initial=0))), 6)
     else:
         facts["smallest degree class"] = int(np.unique(published.degrees, return_counts=True)[1].min())
-    return audited(promises(models), published, facts)
+    asked = promises(models)
+    open_ = sum(isinstance(model, KAutomorphism) and not model.decided(published) for model in asked)
+    return audited(asked, published, facts | ({"promises not decided": open_} if open_ else {}))
 
 
 def promises(models: Sequence[Promised]) -> tuple[KindPromise[Any], ...]:

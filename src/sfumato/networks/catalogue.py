@@ -13,7 +13,7 @@ from sfumato.networks.algorithms.degree_sequence import DegreeSequence
 from sfumato.networks.algorithms.k_match import KMatch
 from sfumato.networks.algorithms.likely_partition import LikelyPartition
 from sfumato.networks.algorithms.random_change import RandomChange
-from sfumato.networks.algorithms.sangreea import SaNGreeA
+from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
 from sfumato.networks.promises.k_automorphism import KAutomorphism
 from sfumato.networks.promises.k_candidates import KCandidates
@@ -29,7 +29,7 @@ PROMISES: dict[str, type[KindPromise[Any]]] = {
 }
 MODELS: ChainMap[str, Any] = ChainMap(PROMISES, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
 ALGORITHMS: dict[str, type[NetworkSearch]] = {
-    search.name: search for search in (DegreeSequence, KMatch, SaNGreeA, LikelyPartition, RandomChange)
+    search.name: search for search in (DegreeSequence, KMatch, Sangreea, LikelyPartition, RandomChange)
 }
 
 

@@ -58,15 +58,9 @@ class NetworkRelease(KindRelease[Published]):
     def _sections(self) -> Sequence[ReportSection]:
         found = self.published
         if isinstance(found, ClusteredNetwork):
-            shown = found.sample(seed=0)
-            told = "Edges are published as counts of super-nodes; a graph that has these counts was drawn to compare."
-            pictures = [draw_degrees(self.original, shown), draw_super_nodes(found)]
+            told = "Edges are published as counts of super-nodes; the degrees are those of a graph with these counts."
+            pictures = [draw_degrees(self.original, found.sample(seed=0)), draw_super_nodes(found)]
         else:
-            shown = found
             told = "Degrees and candidates are those of the original and of the published network."
-            pictures = [draw_degrees(self.original, shown)]
-        return [
-            ReportSection(
-                title="Structure", sentences=(told,), pictures=(*pictures, draw_candidates(self.original, shown))
-            )
-        ]
+            pictures = [draw_degrees(self.original, found), draw_candidates(self.original, found)]
+        return [ReportSection(title="Structure", sentences=(told,), pictures=pictures)]

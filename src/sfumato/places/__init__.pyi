@@ -17,8 +17,14 @@ from .meetings import infer_friends as infer_friends
 from .merge_places import MergePlaces as MergePlaces
 from .never_walk_alone import NeverWalkAlone as NeverWalkAlone
 from .optimal_noise import OptimalNoise as OptimalNoise
+from .periodic_mobility import PeriodicMobility as PeriodicMobility
+from .periodic_mobility import fit_periodic_mobility as fit_periodic_mobility
+from .periodic_mobility import predict_periodic as predict_periodic
+from .place_client import PlaceClient as PlaceClient
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .prefix_tree import PrefixTree as PrefixTree
+from .prefix_tree import SequenceCounts as SequenceCounts
+from .prefix_tree import private_n_grams as private_n_grams
 from .prefix_tree import private_prefix_tree as private_prefix_tree
 from .private_counts import PlaceCounts as PlaceCounts
 from .private_counts import private_density as private_density
@@ -26,6 +32,8 @@ from .private_counts import private_trips as private_trips
 from .public_places import Squares as Squares
 from .reciprocal import Reciprocal as Reciprocal
 from .region_ways import RegionWays as RegionWays
+from .singling_out import Unicity as Unicity
+from .singling_out import unicity as unicity
 from .squares import Regions as Regions
 from .stays import find_anchors as find_anchors
 from .stays import find_stays as find_stays
@@ -33,8 +41,6 @@ from .suppress_visits import SuppressVisits as SuppressVisits
 from .tracking import track as track
 from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories
-from .unicity import Unicity as Unicity
-from .unicity import unicity as unicity
 from .way_release import WayRelease as WayRelease
 from .way_stream import StayTogether as StayTogether
 from .way_stream import WaysStream as WaysStream

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sfumato.core.progress import Progress, followed, partly
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError
 from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.recipe import KindRecipe
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.promise import AnyPromise, KindPromise
+from sfumato.kinds.recipe import KindRecipe, Source
+from sfumato.kinds.search import AnySearch, KindRequest, KindSearch
 from sfumato.places.catalogue import KIND
 from sfumato.places.measures import measure_ways
 from sfumato.places.region_ways import RegionWays
@@ -24,10 +23,10 @@ from sfumato.validation import require
 def anonymize(
     ways: Trajectories,
     *,
-    models: Sequence[KindPromise[Any]],
-    algorithm: KindSearch[Any],
+    models: Sequence[AnyPromise],
+    algorithm: AnySearch,
     secret: str | None = None,
-    source: Mapping[str, Any] | None = None,
+    source: Source | None = None,
     progress: Progress | bool = False,
 ) -> WayRelease:
     """Publish ways that keep a promise.
@@ -80,7 +79,7 @@ def carry_out(recipe: KindRecipe, ways: Trajectories, *, progress: Progress | bo
     return WayRelease(published=found, original=ways, audit=judged, measures=measures, recipe=recipe, judge=audit)
 
 
-def audit(published: Trajectories | RegionWays, *, models: Sequence[KindPromise[Any]]) -> KindAudit:
+def audit(published: Trajectories | RegionWays, *, models: Sequence[AnyPromise]) -> KindAudit:
     """Judge published ways by themselves.
 
     Parameters
@@ -98,7 +97,7 @@ def audit(published: Trajectories | RegionWays, *, models: Sequence[KindPromise[
     return audited(models, published, facts)
 
 
-def check_models(models: Sequence[KindPromise[Any]]) -> None:
+def check_models(models: Sequence[AnyPromise]) -> None:
     """Refuse what are no promises about ways."""
     if not models:
         raise InvalidParameterError(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.places.earth import Area, Floats
 from sfumato.places.squares import Integers, Regions, Snapshot, boxes
 from sfumato.validation import is_number, is_whole, require
 
 Method: TypeAlias = Literal["hilbert", "halving", "quadrants", "casper"]
+Kinds: TypeAlias = tuple[Any, Any, Any]
 ORDER = 10
 
 
@@ -25,13 +26,14 @@ def cloak(
     area: Area | None = None,
     order: int = ORDER,
     smallest: float = 0.0,
+    kinds: Kinds | None = None,
+    diversity: int = 1,
 ) -> Regions:
     """Give everybody a region in place of a position [1]_ [2]_ [3]_.
 
-    `"hilbert"` and `"halving"` put persons into groups of at least k that share one region, so each region is that of
-    at least k persons: `Reciprocal(k)` holds. `"quadrants"` and `"casper"` only take care that at least k persons
-    *stand* in the region. Somebody who knows the method and all positions finds persons whose region nobody else would
-    get; these two are here to be compared with, and keep no promise.
+    `"hilbert"` and `"halving"` put persons into groups of at least k that share one region: `Reciprocal(k)` holds.
+    `"quadrants"` and `"casper"` only take care that k persons *stand* in the region; who knows the method and all
+    positions finds persons whose region nobody else would get. These two are here to be compared with.
 
     Parameters
     ----------
@@ -41,19 +43,15 @@ def cloak(
     area : the public area; by default drawn around the positions and rounded outward.
     order : the area is quartered so many times; regions are made of the finest squares.
     smallest : the least area of a region in square meters, for `"casper"`.
-
-    Raises
-    ------
-    InfeasibleError
-        If there are fewer than k persons.
+    kinds : longitude, latitude and kind of public places, such as clinics and shops, for `"hilbert"`.
+    diversity : the least number of different kinds of places in a region, so that it does not tell why somebody is
+        there.
 
     References
     ----------
-    .. [1] Gruteser, Grunwald, "Anonymous usage of location-based services through spatial and temporal cloaking",
-       MobiSys 2003. https://doi.org/10.1145/1066116.1189037
+    .. [1] Gruteser, Grunwald, MobiSys 2003. https://doi.org/10.1145/1066116.1189037
     .. [2] Mokbel, Chow, Aref, "The New Casper", VLDB 2006.
-    .. [3] Kalnis, Ghinita, Mouratidis, Papadias, "Preventing location-based identity inference in anonymous spatial
-       queries", IEEE TKDE 19(12), 2007. https://doi.org/10.1109/TKDE.2007.190662
+    .. [3] Kalnis et al., IEEE TKDE 19(12), 2007. https://doi.org/10.1109/TKDE.2007.190662
     """
     require(is_whole(k) and k >= 1, "cloak", "k", "a whole number of at least 1", k)
     require(method in METHODS, "cloak", "method", f"one of {', '.join(METHODS)}", method)
@@ -63,6 +61,8 @@ def cloak(
         raise InfeasibleError(f"There are {len(snapshot):,} persons, fewer than k = {k:,}; ask for less.")
     if method == "casper":
         return _casper(snapshot, k, smallest)
+    if diversity > 1:
+        return _diverse(snapshot, k, method, diversity, kinds)
     return METHODS[method](snapshot, k)
 
 
@@ -71,6 +71,44 @@ def _hilbert(snapshot: Snapshot, k: int) -> Regions:
     rank = np.empty(len(snapshot), dtype=np.int64)
     rank[np.argsort(snapshot.hilbert(), kind="stable")] = np.arange(len(snapshot))
     return boxes(snapshot, np.minimum(rank // k, len(snapshot) // k - 1))
+
+
+def _diverse(snapshot: Snapshot, k: int, method: Method, diversity: int, kinds: Kinds | None) -> Regions:
+    """Let groups along the curve grow until their boxes hold enough kinds of places; the last takes the rest."""
+    if method != "hilbert" or kinds is None:
+        raise InvalidParameterError('Diversity needs method="hilbert" and kinds=, the public places with their kinds.')
+    public = Snapshot.of(
+        np.asarray(kinds[0], float), np.asarray(kinds[1], float), order=snapshot.order, area=snapshot.area
+    )
+    kind = np.unique(np.asarray(kinds[2]).astype(str), return_inverse=True)[1]
+    order = np.argsort(snapshot.hilbert(), kind="stable")
+    ends, start = [], 0
+    while start < len(order):
+        low, high = start + k, len(order)
+        if low > high or _kinds_in(snapshot, order[start:], public, kind) < diversity:
+            break
+        while low < high:
+            middle = (low + high) // 2
+            if _kinds_in(snapshot, order[start:middle], public, kind) >= diversity:
+                high = middle
+            else:
+                low = middle + 1
+        ends.append(low)
+        start = low
+    if not ends:
+        raise InfeasibleError(f"There are not {diversity:,} kinds of places around all persons; ask for fewer.")
+    ends[-1] = len(order)
+    label = np.empty(len(order), dtype=np.int64)
+    label[order] = np.repeat(np.arange(len(ends)), np.diff(np.append(0, ends)))
+    return boxes(snapshot, label)
+
+
+def _kinds_in(snapshot: Snapshot, persons: Integers, public: Snapshot, kind: Integers) -> int:
+    """Count the kinds of places in the box around persons."""
+    inside = np.ones(len(public), dtype=np.bool_)
+    for squares, places in ((snapshot.columns[persons], public.columns), (snapshot.rows[persons], public.rows)):
+        inside &= (squares.min() <= places) & (places <= squares.max())
+    return len(np.unique(kind[inside]))
 
 
 def _halving(snapshot: Snapshot, k: int) -> Regions:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.region_ways import RegionWays
-from sfumato.validation import is_whole, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KWays(KindPromise[RegionWays]):
+class KWays(CrowdPromise[RegionWays]):
     """Require every published way of regions to be, step by step, that of at least k persons [1]_.
 
     Whoever knows any number of places and moments of a person finds her among k. What all k have in common, such as
@@ -31,8 +30,6 @@ class KWays(KindPromise[RegionWays]):
 
     name = "k-ways"
     reference = "Nergiz, Atzori, Saygin, Güç 2009"
-    bound = "min"
-    stricter: ClassVar = {"k": "larger"}
     counted = "ways of regions"
     words = ModelWords(
         title="k-anonymity of ways",
@@ -43,14 +40,6 @@ class KWays(KindPromise[RegionWays]):
     )
 
     k: int
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-
-    @property
-    def limit(self) -> float:
-        """The least number of persons."""
-        return self.k
 
     def judge(self, published: RegionWays) -> KindVerdict:
         """Count the persons of every different way."""

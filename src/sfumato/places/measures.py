@@ -8,8 +8,8 @@ import numpy.typing as npt
 from sfumato.places.cells import numbered
 from sfumato.places.earth import Area, haversine
 from sfumato.places.region_ways import RegionWays
+from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.places.unicity import unicity
 from sfumato.randomness import generator
 
 Floats = npt.NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -45,42 +45,49 @@ class OptimalNoise:
     """
 
     epsilon: float
-    places: Any
-    prior: Any = None
-    distances: Floats = field(init=False)
+    places: npt.ArrayLike
+    prior: npt.ArrayLike | None = None
 
     def __post_init__(self) -> None:
         require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
-        places = np.asarray(self.places, dtype=np.float64)
+        places = self._places
         good = places.ndim == 2 and places.shape[1] == 2 and 2 <= len(places) <= MOST_PLACES  # noqa: PLR2004 - degrees
         require(good, self, "places", f"2 to {MOST_PLACES} rows of longitude and latitude", type(self.places).__name__)
-        x, y = places.T
-        object.__setattr__(self, "places", places)
-        object.__setattr__(self, "distances", haversine(x[:, None], y[:, None], x[None, :], y[None, :]))
-        object.__setattr__(self, "prior", checked_prior(self.prior, len(places)))
+        checked_prior(self.prior, len(places))
+
+    @cached_property
+    def _places(self) -> Floats:
+        return np.asarray(self.places, dtype=np.float64)
+
+    @cached_property
+    def distances(self) -> Floats:
+        """The distances of all pairs of places, in meters."""
+        x, y = self._places.T
+        return haversine(x[:, None], y[:, None], x[None, :], y[None, :])
 
     @cached_property
     def matrix(self) -> Floats:
         """How often every place reports each, a row for every true place."""
-        return optimal_matrix(self.distances, self.prior, self.epsilon)
+        return optimal_matrix(self.distances, checked_prior(self.prior, len(self._places)), self.epsilon)
 
     @property
     def mean_error(self) -> float:
         """The expected distance between true and reported place, in meters."""
-        return float((self.prior[:, None] * self.matrix * self.distances).sum())
+        prior = checked_prior(self.prior, len(self._places))
+        return float((prior[:, None] * self.matrix * self.distances).sum())
 
     def report(self, true: npt.NDArray[np.int64] | list[int]) -> Pairs:
         """Draw the reported place of every true place, both by their numbers."""
-        numbers = np.asarray(true, dtype=np.int64)
-        if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(self.places)):
-            raise SchemaError(f"Places are numbered from 0 to {len(self.places) - 1}; some number is not among them.")
+        numbers, count = np.asarray(true, dtype=np.int64), len(self._places)
+        if len(numbers) and (numbers.min() < 0 or numbers.max() >= count):
+            raise SchemaError(f"Places are numbered from 0 to {count - 1}; some number is not among them.")
         ends = np.cumsum(self.matrix, axis=1)
         ends[:, -1] = 1.0
         drawn = Stream().uniform(len(numbers))
         return np.asarray((ends[numbers] <= drawn[:, None]).sum(axis=1), dtype=np.int64)
 
 
-def checked_prior(prior: object, count: int) -> Floats:
+def checked_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
     """Return a prior as shares that sum to 1; by default all alike."""
     if prior is None:
         return np.full(count, 1 / count)

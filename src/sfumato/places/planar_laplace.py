@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places.columns import NAMES, refuse_strange_degrees
-from sfumato.places.earth import Area, Floats
+from sfumato.places.earth import Area, Floats, haversine
+from sfumato.places.optimal_noise import checked_prior
 from sfumato.randomness import Stream
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.validation import is_number, require
 
 Mechanism: TypeAlias = Literal["exact", "planar"]
@@ -27,6 +28,7 @@ Steps: TypeAlias = npt.NDArray[np.int64]
 
 FARTHEST = 50_000.0  # meters, up to which rounded planar noise keeps its promise
 ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
+REMAPPED = 4096  # places at once
 ROOT = sqrt(2.0)
 BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
 
@@ -93,7 +95,7 @@ class PlanarLaplace:
         _, distances, chances = self._exact_law
         return float(distances[np.searchsorted(np.cumsum(chances), share * chances.sum())])
 
-    def perturb(self, places: Places) -> Any:
+    def perturb(self, places: Places) -> SameKind:
         """Move places.
 
         Parameters
@@ -126,6 +128,29 @@ class PlanarLaplace:
             for side, end in ((columns, area.width), (rows, area.height))
         )
         return area.to_degrees(x, y)
+
+    def remap(self, moved: npt.ArrayLike, places: npt.ArrayLike, prior: npt.ArrayLike | None = None) -> Floats:
+        """Move noisy places on to the public places that are the best guess, which costs no privacy.
+
+        The best guess has the least expected distance from where the person may be, given a public prior and the noise.
+
+        Parameters
+        ----------
+        moved : an array of longitude and latitude, as `perturb` returns it.
+        places : public places, a row of longitude and latitude for each.
+        prior : how likely somebody is at each of them; by default all alike.
+        """
+        x, y = degrees_of(moved)
+        at_x, at_y = degrees_of(places)
+        share = checked_prior(prior, len(at_x))
+        apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
+        chosen = np.empty(len(x), dtype=np.int64)
+        for start in range(0, len(x), REMAPPED):
+            part = slice(start, start + REMAPPED)
+            far = haversine(x[part, None], y[part, None], at_x[None, :], at_y[None, :])
+            likely = share * np.exp(-self.epsilon * (far - far.min(axis=1, keepdims=True)))
+            chosen[part] = (likely @ apart).argmin(axis=1)
+        return np.column_stack([at_x[chosen], at_y[chosen]])
 
     def noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
         """Return places of the plane with noise, in steps of the grid."""

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
 from sfumato.places.private_counts import pay, some_ways
 from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.publishing import only_points
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.noise import noisy
@@ -24,14 +27,14 @@ MOST_CHILDREN = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PrefixTree:
-    """How many ways begin with which places, noisy and made consistent: no prefix is rarer than its continuations.
+class SequenceCounts:
+    """How often places follow each other, noisy and made consistent: no sequence is rarer than its continuations.
 
     Parameters
     ----------
     names : the names of the places.
-    levels : for every length, the prefixes as rows of places and their counts.
-    scale, threshold : of the noise, and the noisy count from which on a prefix is kept.
+    levels : for every length, the sequences as rows of places and their counts.
+    scale, threshold : of the noise, and the noisy count from which on a sequence is kept.
     epsilon : what was paid.
     """
 
@@ -40,6 +43,21 @@ class PrefixTree:
     scale: float
     threshold: int
     epsilon: float
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row for every sequence: its places in order, and its count."""
+        shown = [[self.names[place] for place in row] for sequences, _ in self.levels for row in sequences.tolist()]
+        counts = np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in self.levels)])
+        return pa.table({"places": pa.array(shown, pa.list_(pa.string())), "count": counts})
+
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
+        return f"Sequences of {len(self.names):,} places: {kept} of growing length; epsilon {self.epsilon:g}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrefixTree(SequenceCounts):
+    """How many ways begin with which places."""
 
     def ways(self) -> Trajectories:
         """Return as many made-up ways as the counts say; nobody walked any of them."""
@@ -68,10 +86,6 @@ class PrefixTree:
             timed=False,
         )
         return Trajectories.of(points)
-
-    def __repr__(self) -> str:
-        kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
-        return f"Prefix tree of {len(self.names):,} places: {kept} prefixes of growing length; epsilon {self.epsilon:g}"
 
 
 def passing_chance(scale: float, threshold: int) -> float:
@@ -115,37 +129,82 @@ def private_prefix_tree(
         require(is_whole(value) and value >= 1, "private_prefix_tree", name, "a whole number of at least 1", value)
     numbers, names = place_numbers(ways, places)
     paid = pay(ways, epsilon, accountant, analyst, f"prefix tree of {len(names)} places, height {height}")
-    own = _rows(ways.points, numbers, trips, height)
+    some = _some(ways.points, numbers, trips)
+    begins = np.arange(len(some)) - some.offsets[some.way]
+    return PrefixTree(**_grown(_windows(some, height)[begins == 0], names, height, trips, paid))
+
+
+def private_n_grams(
+    ways: Trajectories,
+    *,
+    places: Squares | Sequence[str],
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    size: int = 3,
+    longest: int = 20,
+    trips: int = 1,
+) -> SequenceCounts:
+    """Count which places follow each other directly, wherever in a way, with noise that hides one person [1]_.
+
+    Parameters
+    ----------
+    ways, places, epsilon, accountant, analyst : as for `private_prefix_tree`.
+    size : the largest number of places that follow each other.
+    longest : ways are cut to so many points.
+    trips : at most so many ways of a person are counted, drawn at random.
+
+    References
+    ----------
+    .. [1] Chen, Acs, Castelluccia, "Differentially private sequential data publication via variable-length n-grams",
+       CCS 2012. https://doi.org/10.1145/2382196.2382263
+    """
+    for name, value in (("size", size), ("longest", longest), ("trips", trips)):
+        require(is_whole(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
+    numbers, names = place_numbers(ways, places)
+    paid = pay(ways, epsilon, accountant, analyst, f"sequences of {len(names)} places, up to {size}")
+    some = _some(ways.points, numbers, trips)
+    early = np.arange(len(some)) - some.offsets[some.way] < longest
+    return SequenceCounts(**_grown(_windows(only_points(some, early), size), names, size, trips * longest, paid))
+
+
+def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:
+    """Grow a noisy tree of sequences, level by level: every place may follow every sequence that was kept."""
     levels: list[tuple[Integers, Integers]] = []
     prefixes, parents = np.zeros((1, 0), dtype=np.int64), None
     scale, threshold = 0.0, 0
     for depth in range(height):
         if not 0 < len(prefixes) * len(names) <= MOST_CHILDREN:
             break
-        counts = _children(own, prefixes, depth, len(names))
-        found = noisy(counts.ravel(), sensitivity=trips, epsilon=paid / height)
+        found = noisy(
+            _children(rows, prefixes, depth, len(names)).ravel(), sensitivity=sensitivity, epsilon=paid / height
+        )
         scale, threshold = found.scale, ceil(2 * sqrt(2) * found.scale)
         kept = np.flatnonzero(found.numbers >= threshold)
         prefix, place = np.divmod(kept, len(names))
-        chosen = found.numbers[kept]
-        if parents is not None:
-            chosen = _consistent(chosen, prefix, parents)
+        chosen = found.numbers[kept] if parents is None else _consistent(found.numbers[kept], prefix, parents)
         prefixes, parents = np.column_stack([prefixes[prefix], place]), chosen
         levels.append((prefixes, chosen))
-    return PrefixTree(
-        names=names, levels=tuple(levels), scale=scale, threshold=threshold, epsilon=float(Fraction(paid))
-    )
+    return {
+        "names": names,
+        "levels": tuple(levels),
+        "scale": scale,
+        "threshold": threshold,
+        "epsilon": float(paid),
+    }
 
 
-def _rows(points: Points, numbers: Integers, trips: int, height: int) -> Integers:
-    """Return the first places of some ways of everybody, -1 where a way has ended."""
-    some = some_ways(replace(points, places=numbers), trips, Stream())
-    assert some.places is not None  # noqa: S101 - they were just given
-    rows = np.full((some.ways, height), -1, dtype=np.int64)
-    place = np.arange(len(some)) - some.offsets[some.way]
-    early = place < height
-    rows[some.way[early], place[early]] = some.places[early]
-    return rows
+def _some(points: Points, numbers: Integers, trips: int) -> Points:
+    """Return at most so many ways of everybody, with the numbers of public places."""
+    return some_ways(replace(points, places=numbers), trips, Stream())
+
+
+def _windows(points: Points, size: int) -> Integers:
+    """Return for every point its place and those that follow in its way, -1 where the way has ended."""
+    assert points.places is not None  # noqa: S101 - they were just given
+    at = np.arange(len(points))[:, None] + np.arange(size)
+    inside = at < points.offsets[1:][points.way][:, None]
+    return np.where(inside, points.places[np.minimum(at, len(points) - 1)], -1)
 
 
 def _children(rows: Integers, prefixes: Integers, depth: int, places: int) -> Integers:

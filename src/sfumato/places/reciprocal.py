@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.squares import Regions
-from sfumato.validation import is_whole, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Reciprocal(KindPromise[Regions]):
+class Reciprocal(CrowdPromise[Regions]):
     """Require every published region to be the region of at least k persons [1]_.
 
     It says nothing about how many persons stand inside: others may, with another region. Nor about later moments:
@@ -30,8 +29,6 @@ class Reciprocal(KindPromise[Regions]):
 
     name = "reciprocal"
     reference = "Kalnis et al. 2007, https://doi.org/10.1109/TKDE.2007.190662"
-    bound = "min"
-    stricter: ClassVar = {"k": "larger"}
     counted = "regions"
     words = ModelWords(
         title="Reciprocity",
@@ -42,14 +39,6 @@ class Reciprocal(KindPromise[Regions]):
     )
 
     k: int
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-
-    @property
-    def limit(self) -> float:
-        """The least number of persons."""
-        return self.k
 
     def judge(self, published: Regions) -> KindVerdict:
         """Count the persons of every region."""

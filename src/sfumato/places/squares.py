@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -111,15 +111,14 @@ class Regions:
         square = self.area.width * self.area.height / 4.0**self.order
         return np.asarray((self.east - self.west) * (self.north - self.south) * square, dtype=np.float64)
 
-    def to_degrees(self) -> dict[str, Any]:
+    def to_degrees(self) -> dict[str, Floats]:
         """Return the sides of all regions in degrees."""
-        count = float(1 << self.order)
         wide, high = self.area.east - self.area.west, self.area.north - self.area.south
+        starts = {"west": self.area.west, "south": self.area.south, "east": self.area.west, "north": self.area.south}
+        sizes = (wide, high, wide, high)
         return {
-            "west": self.area.west + wide * self.west / count,
-            "south": self.area.south + high * self.south / count,
-            "east": self.area.west + wide * self.east / count,
-            "north": self.area.south + high * self.north / count,
+            name: np.asarray(start + size * (side / 2.0**self.order), dtype=np.float64)
+            for (name, start), size, side in zip(starts.items(), sizes, self.sides, strict=True)
         }
 
     def __repr__(self) -> str:

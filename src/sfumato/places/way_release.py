@@ -13,8 +13,8 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.release import KindRelease
 from sfumato.places.maps import density_maps, unicity_curve
 from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays
+from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Trajectories
-from sfumato.places.unicity import unicity
 from sfumato.reporting.kind_pages import ReportSection
 from sfumato.table.formats.known import release_format
 from sfumato.table.read import read

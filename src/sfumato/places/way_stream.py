@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.cells import SECOND
 from sfumato.places.columns import Columns, read_columns
@@ -90,7 +91,7 @@ class WaysStream:
         """How many persons wait for a crowd."""
         return len(self._crowds.since)
 
-    def update(self, table: Frame, **columns: Any) -> pa.Table:
+    def update(self, table: Frame, **columns: str) -> pa.Table:
         """Take new points, and return the regions that may leave: a row for every crowd that moved.
 
         Parameters
@@ -183,7 +184,7 @@ class WaysStream:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class StayTogether(KindPromise[pa.Table]):
+class StayTogether(CrowdPromise[pa.Table]):
     """Require every region of a stream to be that of at least k persons, and no crowd to grow under its key.
 
     Parameters
@@ -193,8 +194,6 @@ class StayTogether(KindPromise[pa.Table]):
 
     name = "stay-together"
     reference = "Chow, Mokbel 2007, https://doi.org/10.1007/978-3-540-73540-3_15"
-    bound = "min"
-    stricter: ClassVar = {"k": "larger"}
     counted = "regions"
     words = ModelWords(
         title="Crowds that stay together",
@@ -205,14 +204,6 @@ class StayTogether(KindPromise[pa.Table]):
     )
 
     k: int
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-
-    @property
-    def limit(self) -> float:
-        """The least number of persons."""
-        return self.k
 
     def judge(self, published: pa.Table) -> KindVerdict:
         """Replay the stream: crowds of too few persons, and crowds that grew, break the promise."""

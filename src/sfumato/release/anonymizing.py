@@ -32,7 +32,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, in_fixed_order
-from sfumato.release.following import drafted, known_persons, refuse_changed, refuse_ledger_elsewhere
+from sfumato.release.following import drafted, known_atoms, known_persons, refuse_changed, refuse_ledger_elsewhere
 from sfumato.release.large.keeping import kept_for
 from sfumato.release.large.large_release import LargeRelease
 from sfumato.release.large.places import Elsewhere, InMemory, Where
@@ -250,7 +250,7 @@ def _released(
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
     refuse_unfit_masking(recipe)
-    fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
+    fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
     order, searched = in_fixed_order(table, schema) if fixed else (None, table)
     searched = table.take(pa.array(order)) if recipe.masking else searched
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
@@ -261,13 +261,13 @@ def _released(
     task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known)
     asked = changed(task, models=()) if hiding else task  # hidden cells keep them
     blocks = BlockStreams(secret, recipe, source.table)
-    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block)
+    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block, known_atoms(draft, recipe, order))
     applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
     published, found, records = applied.shown, applied.rows, source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
         records = (*records, *hidden)
-    if publication.buckets or any(step.random for step in recipe.masking):
+    if publication.buckets or publication.waiting or any(step.random for step in recipe.masking):
         recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
     rows = found if order is None else np.where(found < 0, found, order[found])  # nobody stays nobody

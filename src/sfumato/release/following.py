@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.algorithms.by_atoms import goes_by_atoms, refusal_by_atoms
 from sfumato.coding.codes import CodedTable
+from sfumato.core.atoms import Atoms
 from sfumato.core.signatures import KnownPersons
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.ledger import Ledger
+from sfumato.masking.masking import later_steps
 from sfumato.models.base import PrivacyModel
 from sfumato.models.series_model import SeriesModel
 from sfumato.recipe import Recipe
@@ -53,6 +56,7 @@ def drafted(
     refuse_other_ledger(recipe, ledger)
     if ledger is None:
         return recipe, None
+    _refuse_unfit(recipe)
     if recipe.block_rows is not None and recipe.algorithm.follows_series:
         raise InvalidParameterError(
             f"{type(recipe.algorithm).__name__} looks at all persons of a series together, so the table is not "
@@ -60,6 +64,20 @@ def drafted(
         )
     draft = ledger.draft(table, recipe.schema, later_rows=later_rows)
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
+
+
+def _refuse_unfit(recipe: Recipe) -> None:
+    """Refuse what a series by atoms cannot promise, or would part persons who stay together."""
+    if not goes_by_atoms(recipe.algorithm):
+        return
+    refusal = refusal_by_atoms(recipe.algorithm, recipe.models)
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
+    if later_steps(recipe.masking):
+        raise InvalidParameterError(
+            "SuppressCells hides cells of single persons, which parts them from those they were published with; leave "
+            "it out of a series."
+        )
 
 
 def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
@@ -94,3 +112,11 @@ def promised_exposure(models: Sequence[PrivacyModel]) -> dict[str, float]:
             limit = model.limit if model.bound == "max" else 1 / model.limit
             limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
     return limits
+
+
+def known_atoms(draft: Draft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Atoms | None:
+    """Return the atoms of the persons of a table, if earlier releases of its series are continued by atoms."""
+    if draft is None or not goes_by_atoms(recipe.algorithm) or not draft.version.memory.releases:
+        return None
+    found = draft.atoms()
+    return found if order is None else found.take(order)

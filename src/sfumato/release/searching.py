@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.by_atoms import search_by_atoms
 from sfumato.algorithms.in_blocks import search_in_blocks
+from sfumato.algorithms.suppressing import refuse_suppressed
+from sfumato.core.atoms import Atoms
 from sfumato.core.publication import Publication
-from sfumato.exceptions import InfeasibleError
 from sfumato.randomness import Stream
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
@@ -25,32 +26,37 @@ def search(
     task: Task,
     block_rows: int | None = None,
     streams: Callable[[npt.NDArray[np.integer], str], Stream] | None = None,
+    atoms: Atoms | None = None,
 ) -> Publication:
     """Find what to publish, in blocks of at most so many records if that is asked for; refuse to suppress too much.
 
-    `streams` is as for `search_in_blocks`.
+    `streams` is as for `search_in_blocks`. With `atoms` of a series, only newcomers are searched.
     """
-    if block_rows is None:
-        publication = algorithm.search(task)
+    if atoms is not None:
+        publication = search_by_atoms(
+            algorithm,
+            task,
+            atoms,
+            lambda among, newcomers: _searched(
+                algorithm, among, block_rows, streams and (lambda mine, told: streams(newcomers[mine], told))
+            ),
+        )
     else:
-        publication = search_in_blocks(algorithm, task, block_rows, streams)
+        publication = _searched(algorithm, task, block_rows, streams)
     suppressed = publication.suppressed(task.table) - publication.waiting
     refuse_suppressed(algorithm, suppressed, task.table.rows, task.most_suppressed)
     return publication
 
 
-def refuse_suppressed(algorithm: Algorithm, suppressed: int, rows: int, most: int) -> None:
-    """Refuse what would suppress all records, or more than may be."""
-    name = type(algorithm).__name__
-    if suppressed == rows:
-        raise InfeasibleError(f"{name} would suppress all records; promise less.")
-    if suppressed > most:
-        needed = _rounded_up(suppressed, rows)
-        raise InfeasibleError(
-            f"{name} would suppress {suppressed:,} records, more than the {most:,} "
-            f"allowed; set max_suppressed={needed} or promise less.",
-            [{"max_suppressed": needed}],
-        )
+def _searched(
+    algorithm: Algorithm,
+    task: Task,
+    block_rows: int | None,
+    streams: Callable[[npt.NDArray[np.integer], str], Stream] | None,
+) -> Publication:
+    if block_rows is None:
+        return algorithm.search(task)
+    return search_in_blocks(algorithm, task, block_rows, streams)
 
 
 def recoding_of(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
@@ -58,7 +64,3 @@ def recoding_of(publication: Publication, task: Task, table: pa.Table, recipe: R
     if not publication.by_value or recipe.masking:
         return None
     return Recoding.of(publication.by_value, [column.domain for column in task.table.quasi], table, recipe)
-
-
-def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
-    return float(Fraction(-(-part * 10**digits // whole), 10**digits))

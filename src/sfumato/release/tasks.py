@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
+from sfumato.algorithms.by_atoms import goes_by_atoms
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, CodedTable, code
@@ -51,9 +52,11 @@ def task_of(
     refuse_unfit_blocks(recipe)
     check_models(recipe.models, recipe.schema)
     task = coded_task(recipe, table, progress, stream, weights=weights, known=known)
-    refuse_impossible(task, recipe.algorithm)
+    wait = goes_by_atoms(recipe.algorithm) and task.known is not None and bool(task.known.published.any())
+    refuse_impossible(task, recipe.algorithm, wait=wait)
     refuse_unsupported(task, recipe.algorithm)
-    refuse_without_suppression(task, recipe.algorithm)
+    if not wait:
+        refuse_without_suppression(task, recipe.algorithm)
     return task
 
 
@@ -108,11 +111,11 @@ def refuse_unkept(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None
     _refuse_without_suppression(model, task, algorithm)
 
 
-def refuse_impossible(task: Task, algorithm: Algorithm) -> None:
-    """Refuse models that name unknown values, and those that nothing can keep."""
+def refuse_impossible(task: Task, algorithm: Algorithm, *, wait: bool = False) -> None:
+    """Refuse models that name unknown values, and those that nothing can keep unless some records `wait`."""
     for model in task.models:
         _refuse_unknown_values(model, task)
-    for model in task.models:
+    for model in () if wait else task.models:
         _refuse_impossible(model, task, algorithm)
 
 
@@ -181,7 +184,7 @@ def _refuse_impossible(model: PrivacyModel, task: Task, algorithm: Algorithm) ->
     In a later release of a series, rows that belong to nobody may fill up a bucket, and others may wait: then only the
     search can tell.
     """
-    later = task.known is not None and task.known.published.any()
+    later = task.known is not None and task.known.any
     if later and algorithm.follows_series and model.attributes:
         return
     reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None

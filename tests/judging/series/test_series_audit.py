@@ -145,10 +145,14 @@ def test_a_ward_beside_the_value_recognizes_rows():
     schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], insensitive=["ward"])
     original = FIRST.assign(ward=[7, 1, 2, 3])
     shown = original.drop(columns="id").assign(age=["[20, 21]"] * 2 + ["[22, 23]"] * 2)
-    series = sf.audit_series([(shown, original)], schema, models=PROMISES)
+    parted = shown.assign(age=["[20, 22]", "[21, 23]"] * 2)
+    rows = np.arange(4)
+    series = sf.audit_series([(shown, original, rows), (parted, original, rows)], schema, models=PROMISES)
     assert [verdict.answer for verdict in series.verdicts] == ["broken", "not shown"]
-    assert series.linked == {"disease": 2}
-    assert "Groups whose rows show something else beside 'disease': 2" in repr(series)
+    assert series.linked == {"disease": 4}
+    assert "Groups whose rows show something else beside 'disease': 4" in repr(series)
+    together = sf.audit_series([(shown, original, rows)] * 2, schema, models=PROMISES)
+    assert [verdict.answer for verdict in together.verdicts] == ["broken", "holds"]
     apart = bucketed(original, "ab cd")
     assert sf.audit_series([(apart, original)], schema, models=PROMISES).holds
     assert sf.audit_series([(shown.assign(ward=1), original)], schema, models=PROMISES).holds

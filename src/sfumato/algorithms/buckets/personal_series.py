@@ -115,7 +115,7 @@ def personal_buckets(algorithm: Algorithm, task: Task, *, allow_shown: bool, hal
         for each in attributes:
             each.refuse_shown()
     kept, waiting = np.arange(task.table.rows), 0
-    first = task.known is None or not task.known.published.any()
+    first = task.known is None or not task.known.any
     while True:
         kept = eligible_rows(alone, kept, replace(task, most_suppressed=task.most_suppressed + waiting))
         found = {each.name: each.seated(kept, first=first) for each in attributes}

@@ -16,12 +16,19 @@ from sfumato.threads import in_threads
 
 
 def publish_covers(
-    quasi: Sequence[CodedColumn], group: npt.NDArray[np.int32], groups: int, *, missing_apart: bool
+    quasi: Sequence[CodedColumn],
+    group: npt.NDArray[np.int32],
+    groups: int,
+    *,
+    missing_apart: bool,
+    sets: bool = False,
+    exact: bool = False,
 ) -> Publication:
     """Publish every group by the tightest cover of its values; groups are numbered from 0 and none is empty.
 
     Missing values are published separately from the cover of the group if requested. Otherwise a group that mixes them
-    with others is published as suppressed.
+    with others is published as suppressed. Values of a taxonomy may be shown as `sets` instead of nodes, and intervals
+    may be `exact`, not ending at the bounds of a hierarchy.
     """
     if not quasi:
         return publish_groups(group, {})
@@ -30,13 +37,13 @@ def publish_covers(
 
     def recode(column: CodedColumn) -> Recoded:
         domain = column.domain
-        if domain.scale is Scale.NOMINAL:
+        if domain.scale is Scale.NOMINAL or (sets and domain.scale is Scale.CATEGORICAL):
             return recode_sets(column, group, groups, missing_apart=missing_apart)
         codes = column.codes[order].astype(np.int64)
         lost = codes == domain.missing
         high = np.maximum.reduceat(np.where(lost, -1, codes), starts)
         missing = np.logical_or.reduceat(lost, starts) & (not missing_apart)
-        return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing)
+        return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing, exact=exact)
 
     columns = in_threads(recode, quasi, len(group))
     recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}

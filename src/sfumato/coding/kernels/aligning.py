@@ -19,7 +19,7 @@ def class_of(row: Array, column: Array, one: Number, other: Number, wide: int) -
 
 
 @compiled
-def _energy(number: Number, count: Number, wide: int, rows: int, copies: bool) -> int:
+def _energy(number: Number, count: Number, wide: int, rows: int, copies: bool) -> Number:
     """Return what a class of edges costs: its closure, or, for copies, what to add and, times k, what to remove."""
     step = number % wide
     if copies:

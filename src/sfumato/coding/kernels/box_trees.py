@@ -234,41 +234,48 @@ def take_row(spot: int, spots: Arrays, nodes: Arrays) -> int:
 
 @compiled
 def measure_leaf(
-    node: int,
-    spots: Arrays,
-    nodes: Arrays,
-    box: Arrays,
-    shape: Arrays,
-    first: Array,
+    begin: int,
+    count: int,
+    places: Array,
+    corners: tuple[Array, Array],
+    prices: Array,
+    axes: tuple[Array, Array, int],
     out: Array,
 ) -> None:
-    """Compute the cost of a box with each spot of a leaf in it, axis by axis in order."""
-    low, high, _, prices = box
-    begin, count = nodes[2][node], nodes[3][node] - nodes[2][node]
-    squared = shape[1][0] > 0
+    """Compute the cost of a box with each spot of a leaf in it, axis by axis in order.
+
+    `corners` and `prices` are those of the box. `axes` are the taxonomy of every axis, where the leaves of every
+    taxonomy begin, and whether costs are squared: the arrays that this needs and no others, because every array that
+    is handed to a loop takes time.
+    """
+    (low, high), (taxonomies, first, squared) = corners, axes
     for i in range(count):
         out[i] = 0.0
     for j in range(len(low)):
-        line, tree, least, most = spots[0][j, begin:], shape[0][j], low[j], high[j]
+        tree, least, most = taxonomies[j], low[j], high[j]
         if tree >= 0:
             for i in range(count):
-                out[i] += prices[first[tree] + int(line[i])]
+                out[i] += prices[first[tree] + int(places[j, begin + i])]
         elif squared:
             for i in range(count):
-                wide = max(most, line[i]) - min(least, line[i])
+                here = places[j, begin + i]
+                wide = max(most, here) - min(least, here)
                 out[i] += wide * wide
         else:
             for i in range(count):
-                out[i] += max(most, line[i]) - min(least, line[i])
+                here = places[j, begin + i]
+                out[i] += max(most, here) - min(least, here)
 
 
 @compiled
-def cost_of(places: Array, box: Arrays, shape: Arrays, first: Array) -> float:
-    """Compute the cost of a box with a point in it, as `measure_leaf` does."""
-    low, high, _, prices = box
-    squared, total = shape[1][0] > 0, 0.0
+def cost_of(
+    place: int, places: Array, corners: tuple[Array, Array], prices: Array, axes: tuple[Array, Array, int]
+) -> float:
+    """Compute the cost of a box with one of some points (point by axis) in it, as `measure_leaf` does."""
+    (low, high), (taxonomies, first, squared) = corners, axes
+    total = 0.0
     for j in range(len(low)):
-        here, tree = places[j], shape[0][j]
+        here, tree = places[place, j], taxonomies[j]
         if tree < 0:
             wide = max(high[j], here) - min(low[j], here)
             total += wide * wide if squared else wide
@@ -278,17 +285,22 @@ def cost_of(places: Array, box: Arrays, shape: Arrays, first: Array) -> float:
 
 
 @compiled
-def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
-    """Bound from below what a box costs with any spot of a node in it; infinite if there is none.
+def least_cost(
+    node: int,
+    bounds: tuple[Array, Array],
+    corners: tuple[Array, Array],
+    prices: Array,
+    axes: tuple[Array, Array, int],
+) -> float:
+    """Bound from below what a box costs with any spot of a node in it, which must have some.
 
-    Every step is monotone, rounded or not, and in the order of `measure_leaf`, so the bound holds for rounded costs.
+    `bounds` are the corners of nodes, `corners` and `prices` those of the box, `axes` as for `measure_leaf`. Every step
+    is monotone, rounded or not, and in the order of `measure_leaf`, so the bound holds for rounded costs.
     """
-    if nodes[6][node] == NOTHING:
-        return np.inf
-    low, high, _, prices = box
-    squared, total = shape[1][0] > 0, 0.0
+    (low, high), (taxonomies, first, squared) = corners, axes
+    total = 0.0
     for j in range(len(low)):
-        least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
+        least, most, tree = bounds[0][node, j], bounds[1][node, j], taxonomies[j]
         if tree < 0:
             wide = max(high[j], least) - min(low[j], most)
             total += wide * wide if squared else wide
@@ -298,28 +310,33 @@ def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Arra
 
 
 @compiled
-def most_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
-    """Bound from above how far any spot of a node is from a point; below all costs if there is none.
+def most_cost(
+    node: int,
+    bounds: tuple[Array, Array],
+    point: Array,
+    prices: Array,
+    axes: tuple[Array, Array, int],
+    middle: Array,
+) -> float:
+    """Bound from above how far any spot of a node, which must have some, is from a point.
 
     There are two bounds: to the corners of the box, and by way of the middle m of all points. The last axis of a node
     has the largest distance of any of its spots p from m. On an axis, (p - s)^2 is larger than (p - m)^2 by
     (m - s)^2 + 2 (p - m)(m - s), and |p - s| is larger than |p - m| by at most as much as at the end away from s.
     """
-    if nodes[6][node] == NOTHING:
-        return -np.inf
-    point, prices = box[0], box[3]
-    squared, total, more, terms = shape[1][0] > 0, 0.0, 0.0, nodes[5][node, len(point)]
+    taxonomies, first, squared = axes
+    total, more, terms = 0.0, 0.0, bounds[1][node, len(point)]
     for j in range(len(point)):
-        least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
+        least, most, tree = bounds[0][node, j], bounds[1][node, j], taxonomies[j]
         if tree >= 0:
             cost = max(prices[first[tree] + int(least)], prices[first[tree] + int(most)])
             total, more, terms = total + cost, more + cost, terms + cost
             continue
         wide = max(abs(most - point[j]), abs(least - point[j]))
-        back = shape[2][j] - point[j]
-        far = (most if back > 0 else least) - shape[2][j]
+        back = middle[j] - point[j]
+        far = (most if back > 0 else least) - middle[j]
         if squared:
             total, more, terms = total + wide * wide, more + back * (back + 2 * far), terms + back * back
         else:
             total, more, terms = total + wide, more + abs(far + back) - abs(far), terms + abs(back)
-    return float(min(total, nodes[5][node, len(point)] + more + ROUNDING * terms))
+    return float(min(total, bounds[1][node, len(point)] + more + ROUNDING * terms))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from typing import TypeAlias
 
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
+Heap: TypeAlias = list[tuple[np.int64, np.int64]]
 WORD, PAIR = 64, 2
 MOST_ITEMS = 16_384  # of a cluster that chunks may hold; rarer ones are terms, so that memory stays bounded
 
@@ -22,7 +24,7 @@ def hold(codes: Array, offsets: Array, row: int, item: int) -> bool:
             low = middle + 1
         else:
             high = middle
-    return low < offsets[row + 1] and codes[low] == item
+    return bool(low < offsets[row + 1] and codes[low] == item)
 
 
 @compiled
@@ -60,15 +62,13 @@ def add_run(baskets: Arrays, run: Array, step: int, counts: Array) -> None:
 
 
 @compiled
-def rank_items(
-    baskets: Arrays, run: Array, used: list[tuple[int, int]], way: int, counts: Array
-) -> list[tuple[int, int]]:
+def rank_items(baskets: Arrays, run: Array, used: Heap, way: int, counts: Array) -> Heap:
     """Count the items of baskets that were not used on the way; return them as a heap, the most frequent first."""
     codes, offsets = baskets
     add_run(baskets, run, 1, counts)
     while way >= 0:
         counts[used[way][0]] = 0
-        way = used[way][1]
+        way = int(used[way][1])
     heap = [(np.int64(0), np.int64(0))]
     heap.pop()
     for row in run:
@@ -83,12 +83,12 @@ def rank_items(
 
 
 @compiled
-def most_frequent(heap: list[tuple[int, int]], counts: Array) -> int:
+def most_frequent(heap: Heap, counts: Array) -> int:
     """Take the most frequent item off the heap, whose counts may have fallen since; -1 if none is left."""
     while len(heap) > 0:
         count, item = heappop(heap)
         if counts[item] == -count:
-            return item
+            return int(item)
         if counts[item] > 0:
             heappush(heap, (-counts[item], item))
     return -1
@@ -170,7 +170,7 @@ def ones(word: np.uint64) -> int:
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @compiled
@@ -348,3 +348,22 @@ def part_clusters(
     for i in range(len(begins) - 1):
         run = rows[begins[i] : begins[i + 1]]
         chunks[i] = part_items(codes, offsets, run, free, k, m, space, chunk_of)
+
+
+@compiled
+def count_parts(offsets: Array, rows: Array, begins: Array, chunk_of: Array, parts: Array, chunks: Array) -> None:
+    """Count for every cluster the parts of its baskets, and the chunks where they are."""
+    most = 0
+    for chunk in chunk_of:
+        most = max(most, chunk)
+    in_row, in_cluster = np.full(most + 1, -1), np.full(most + 1, -1)
+    for i in range(len(begins) - 1):
+        for row in rows[begins[i] : begins[i + 1]]:
+            for q in range(offsets[row], offsets[row + 1]):
+                chunk = chunk_of[q]
+                if chunk > 0 and in_row[chunk] != row:
+                    in_row[chunk] = row
+                    parts[i] += 1
+                if chunk > 0 and in_cluster[chunk] != i:
+                    in_cluster[chunk] = i
+                    chunks[i] += 1

@@ -145,6 +145,32 @@ def raise_rare(
 
 
 @compiled
+def finish_sets(
+    baskets: Arrays,
+    where: tuple[Array, int, int],
+    chosen: Array,
+    last: int,
+    following: Arrays,
+    width: int,
+    k: int,
+    judged: tuple[Arrays, Array, Array],
+    raised: tuple[Array, Arrays, Arrays],
+) -> None:
+    """Judge the sets of the chosen items and one more, or raise nodes of the rare ones, and clear their counts."""
+    counts, seen = following
+    cover, marks, told = judged
+    if len(raised[0]):
+        raise_rare(chosen, last, seen, width, counts, k, raised)
+    else:
+        judge_next(chosen, last, seen, width, counts, k, cover, told)
+        if len(marks):
+            pointers, low, high = where
+            mark_rare(baskets, pointers, low, high, counts, k, marks)
+    for i in range(width):
+        counts[seen[i]] = 0
+
+
+@compiled
 def walk_sets(
     baskets: Arrays,
     postings: Arrays,
@@ -159,8 +185,8 @@ def walk_sets(
 
     Parameters
     ----------
-    baskets : codes, ascending in every basket; offsets; the basket of each code.
-    postings : where the places of every item begin, and its places in `codes`.
+    baskets, postings : codes, ascending in every basket, offsets, the basket of each code; where the places of every
+        item begin, and its places in `codes`.
     firsts : the items that sets begin with.
     size, k : the size of the sets, and how many baskets must hold each.
     space : for every level counts, items seen, where their pointers begin, pointers; for every level the number of
@@ -170,9 +196,7 @@ def walk_sets(
     raised : the tree node of each item, and what `raise_node` takes; without nodes, sets are judged.
     """
     counts, seen, begins, dealt, widths, at, chosen = space
-    cover, marks, told = judged
-    ranks, _, cut = raised
-    stale, last = cut[3], size - 1
+    stale, last = raised[2][3], size - 1
     level, at[0], widths[0] = 0, 0, len(firsts)
     while level >= 0:
         if at[level] == widths[level]:
@@ -187,7 +211,7 @@ def walk_sets(
             item, pointers = seen[level, g], dealt[level]
             low, high = begins[level, g], begins[level, g + 1]
         chosen[level] = item
-        if len(ranks) and stale[item]:
+        if len(stale) and stale[item]:
             continue
         width = count_next(baskets, pointers, low, high, counts[level + 1], seen[level + 1])
         if level + 1 < last:
@@ -196,14 +220,8 @@ def walk_sets(
             level += 1
             at[level], widths[level] = 0, width
             continue
-        if len(ranks):
-            raise_rare(chosen, last, seen[last], width, counts[last], k, raised)
-        else:
-            judge_next(chosen, last, seen[last], width, counts[last], k, cover, told)
-            if len(marks):
-                mark_rare(baskets, pointers, low, high, counts[last], k, marks)
-        for i in range(width):
-            counts[last, seen[last, i]] = 0
+        following = counts[last], seen[last]
+        finish_sets(baskets, (pointers, low, high), chosen, last, following, width, k, judged, raised)
 
 
 @compiled

@@ -23,7 +23,7 @@ def entry_of(item: int, cluster: int, above: Array, entries: Arrays) -> int:
             else:
                 high = middle
         if low < begins[item + 1] and nodes[low] == node:
-            return low
+            return int(low)
         node = above[node]
     return -1
 

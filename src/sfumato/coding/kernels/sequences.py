@@ -19,7 +19,7 @@ def count_extensions(places: Array, way: Array, end: Array, stops: Array, seen: 
 
 @compiled
 def extend(
-    places: Array, way: Array, end: Array, stops: Array, seen: Array, parent: Array, place: Array, new_end: Array
+    places: Array, way: Array, end: Array, stops: Array, seen: Array, parent: Array, place: Array, last: Array
 ) -> None:
     """Lengthen every selection by each place that comes after it, at its first occurrence."""
     total = 0
@@ -29,5 +29,5 @@ def extend(
                 seen[places[at]] = number
                 parent[total] = number
                 place[total] = places[at]
-                new_end[total] = at
+                last[total] = at
                 total += 1

@@ -45,10 +45,12 @@ def measure_spots(center: Array, places: Array, tree: Any, box: Arrays, out: Arr
     """Compute the distance of every spot from a center; it is negative where no row is left."""
     spots, _, shape, trees, _ = tree
     aim(center, box, shape, trees)
+    corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
+    left, place_of = spots[2], spots[5]
     for spot in range(len(out)):
         out[spot] = -1.0
-        if spots[2][spots[5][spot]] > 0:
-            out[spot] = np.sqrt(cost_of(places[spot], box, shape, trees[3]))
+        if left[place_of[spot]] > 0:
+            out[spot] = np.sqrt(cost_of(spot, places, corners, prices, axes))
 
 
 @compiled
@@ -74,15 +76,17 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
     order, apart, places, early, ends = far
     way = drift(center, early, shape, trees)
     aim(center, box, shape, trees)
-    while spots[2][spots[5][order[ends[0] - 1]]] == 0:
+    corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
+    left, place_of = spots[2], spots[5]
+    while left[place_of[order[ends[0] - 1]]] == 0:
         ends[0] -= 1
     best, most, row = -1, -1.0, 0
     for at in range(ends[0] - 1, -1, -1):
         if best >= 0 and (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
             break
         ends[1] += 1
-        cost, place = cost_of(places[at], box, shape, trees[3]), spots[5][order[at]]
-        if cost >= most and spots[2][place] > 0:
+        cost, place = cost_of(at, places, corners, prices, axes), place_of[order[at]]
+        if cost >= most and left[place] > 0:
             number = lowest_row(place, spots)
             if cost > most or number < row:
                 best, most, row = order[at], cost, number

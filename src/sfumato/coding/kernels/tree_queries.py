@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.coding.kernels.box_growing import price_leaves
-from sfumato.coding.kernels.box_trees import NOTHING, least_cost, lowest_row, measure_leaf, most_cost
+from sfumato.coding.kernels.box_trees import NOTHING, least_cost, measure_leaf, most_cost
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 
@@ -48,21 +48,23 @@ def insert(cost: float, spot: int, row: int, have: int, found: Arrays) -> int:
 
 @compiled
 def insert_leaf(
-    node: int,
-    spots: Arrays,
-    nodes: Arrays,
+    begin: int,
+    end: int,
     costs: Array,
+    stock: Arrays,
     have: int,
     found: Arrays,
 ) -> int:
-    """Insert the rows of a leaf, whose costs are given, into those found so far; return how many there are."""
-    begin = nodes[2][node]
-    for i in range(nodes[3][node] - begin):
+    """Insert the rows of a leaf, whose costs are given, into those found so far; return how many there are.
+
+    `stock` are of spots where their rows end, how many are left, all rows, and numbers of spots.
+    """
+    ends, left, rows, number = stock
+    for i in range(end - begin):
         if have == len(found[0]) and costs[i] > found[0][have - 1]:
             continue
-        end = spots[1][begin + i]
-        for at in range(end - spots[2][begin + i], end):
-            now = insert(costs[i], spots[4][begin + i], spots[3][at], have, found)
+        for at in range(ends[begin + i] - left[begin + i], ends[begin + i]):
+            now = insert(costs[i], number[begin + i], rows[at], have, found)
             if now < 0:
                 break
             have = now
@@ -76,7 +78,9 @@ def nearest_rows(tree: Any, box: Arrays, have: int, found: Arrays) -> tuple[int,
     Rows that were found before, as many as `have`, count too.
     """
     spots, nodes, shape, trees, (stack, bounds, room) = tree
-    second, lowest, first = nodes[0], nodes[6], trees[3]
+    places, stock = spots[0], (spots[1], spots[2], spots[3], spots[4])
+    second, begins, ends, lowest, of_nodes = nodes[0], nodes[2], nodes[3], nodes[6], (nodes[4], nodes[5])
+    corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
     costs, rows, _ = found
     top, visited = 1, 0
     stack[0], bounds[0] = 0, 0.0
@@ -90,12 +94,16 @@ def nearest_rows(tree: Any, box: Arrays, have: int, found: Arrays) -> tuple[int,
                     break
             visited += 1
             if second[node] == 0:
-                measure_leaf(node, spots, nodes, box, shape, first, room)
-                have = insert_leaf(node, spots, nodes, room, have, found)
+                begin, end = begins[node], ends[node]
+                measure_leaf(begin, end - begin, places, corners, prices, axes, room)
+                have = insert_leaf(begin, end, room, stock, have, found)
                 break
             one, other = node + 1, second[node]
-            here = least_cost(one, nodes, box, shape, first)
-            there = least_cost(other, nodes, box, shape, first)
+            here = there = np.inf
+            if lowest[one] < NOTHING:
+                here = least_cost(one, of_nodes, corners, prices, axes)
+            if lowest[other] < NOTHING:
+                there = least_cost(other, of_nodes, corners, prices, axes)
             if there < here:
                 one, other, here, there = other, one, there, here
             if there < np.inf:
@@ -107,15 +115,16 @@ def nearest_rows(tree: Any, box: Arrays, have: int, found: Arrays) -> tuple[int,
 
 @compiled
 def farthest_in_leaf(
-    node: int, spots: Arrays, nodes: Arrays, costs: Array, best: tuple[int, float, int]
+    begin: int, end: int, costs: Array, stock: Arrays, best: tuple[int, float, int]
 ) -> tuple[int, float, int]:
     """Find the spot, the cost and the row of the farthest of a leaf's rows, whose costs are given, and another one."""
+    ends, left, rows, number = stock
     spot, most, row = best
-    for i in range(nodes[3][node] - nodes[2][node]):
+    for i in range(end - begin):
         if costs[i] >= most:
-            number = lowest_row(nodes[2][node] + i, spots)
-            if costs[i] > most or number < row:
-                spot, most, row = spots[4][nodes[2][node] + i], costs[i], number
+            lowest = rows[ends[begin + i] - left[begin + i]]
+            if costs[i] > most or lowest < row:
+                spot, most, row = number[begin + i], costs[i], lowest
     return spot, most, row
 
 
@@ -123,7 +132,9 @@ def farthest_in_leaf(
 def farthest_row(tree: Any, box: Arrays) -> tuple[int, int]:
     """Find the spot of the row with which a box costs most; return it, and nodes visited. There must be a row."""
     spots, nodes, shape, trees, (stack, bounds, room) = tree
-    second, lowest, first = nodes[0], nodes[6], trees[3]
+    places, stock = spots[0], (spots[1], spots[2], spots[3], spots[4])
+    second, begins, ends, lowest, of_nodes = nodes[0], nodes[2], nodes[3], nodes[6], (nodes[4], nodes[5])
+    corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
     best, top, visited = (-1, -np.inf, NOTHING), 1, 0
     stack[0], bounds[0] = 0, np.inf
     while top > 0:
@@ -132,12 +143,16 @@ def farthest_row(tree: Any, box: Arrays) -> tuple[int, int]:
         while bound > best[1] or (bound == best[1] and lowest[node] < best[2]):
             visited += 1
             if second[node] == 0:
-                measure_leaf(node, spots, nodes, box, shape, first, room)
-                best = farthest_in_leaf(node, spots, nodes, room, best)
+                begin, end = begins[node], ends[node]
+                measure_leaf(begin, end - begin, places, corners, prices, axes, room)
+                best = farthest_in_leaf(begin, end, room, stock, best)
                 break
             one, other = node + 1, second[node]
-            here = most_cost(one, nodes, box, shape, first)
-            there = most_cost(other, nodes, box, shape, first)
+            here = there = -np.inf
+            if lowest[one] < NOTHING:
+                here = most_cost(one, of_nodes, corners[0], prices, axes, shape[2])
+            if lowest[other] < NOTHING:
+                there = most_cost(other, of_nodes, corners[0], prices, axes, shape[2])
             if there > here:
                 one, other, here, there = other, one, there, here
             stack[top], bounds[top] = other, there

@@ -59,11 +59,10 @@ def audit(
         which belongs to nobody. Without it the audit checks that one exists; an original with flagged cells needs it.
     population : the people that the records come from, with the same quasi-identifiers, for the models
         that compare with them.
-    ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
-        they are a group like any other.
+    ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records, and not as a group.
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
-    perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
+    perturbed : columns that were masked; their cells are not compared with the original.
     counterfeits : how many published rows belong to nobody, in all or by bucket, as `promise.json` of a release states.
     where : `engine`, `memory`, `temporary` of `sfumato.sources.engines.Reach`; only memory compares with an original.
     """

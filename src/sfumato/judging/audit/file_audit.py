@@ -29,6 +29,9 @@ VALUES = 10  # so many values of one column take the room of one combination tha
 FEW = 1000  # combinations that fit anyway
 BUCKET_ROOM = 2  # a combination with a bucket takes the room of two: what the bucket holds comes along
 ROOM = 1.25  # an estimate may be too low by a quarter
+LETTERS = 80  # so many letters of its texts take the room of one more combination, by experience
+LONG_TEXTS = 8  # from one in so many parts of what fits, the texts are looked at
+LOOKED_AT = 20_000  # combinations, to find out how long texts are
 
 
 def _forget(_: Evidence) -> None:
@@ -94,8 +97,27 @@ class FileAudit:
 
     def pieces(self, names: Sequence[str]) -> int:
         """Estimate in how many pieces the combinations of some columns fit into memory."""
+        if not names:
+            return 1
         room = ROOM * BUCKET_ROOM if {*names} & {*self.buckets.values()} else ROOM
-        return max(1, -(-int(self.source.estimate(names) * room) // self.most)) if names else 1
+        combinations = int(self.source.estimate(names) * room)
+        if combinations * LONG_TEXTS > self.most:
+            combinations = int(combinations * self._length(tuple(names), combinations))
+        return max(1, -(-combinations // self.most))
+
+    def _length(self, names: tuple[str, ...], combinations: int) -> float:
+        """Say how many times the usual room combinations take, by the texts of some of them."""
+        if names not in self._lengths:
+            some = Piece(0, max(2, combinations // LOOKED_AT), names)
+            counts = self.source.count(names, self._limit, lambda _: None, some)
+            shown = [counts[name] for name in names if pa.types.is_string(counts[name].type)]
+            letters = sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in shown)
+            self._lengths[names] = 1 + letters / max(counts.num_rows, 1) / LETTERS
+        return self._lengths[names]
+
+    @cached_property
+    def _lengths(self) -> dict[tuple[str, ...], float]:
+        return {}
 
     def counted(self, names: Sequence[str], by: Sequence[str], pieces: int, progress: Progress) -> Iterator[pa.Table]:
         """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
@@ -142,6 +164,7 @@ class FileAudit:
                 found.add(piece)
                 if not at:
                     seen(piece)
+                del piece  # before the next one is counted
             audits.append(found.audit())
             verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
         whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
@@ -187,6 +210,7 @@ class FileAudit:
                 met = {name: many + int(pc.count_distinct(counts[name]).as_py()) for name, many in met.items()}
                 contents = self._contents(schema, totals, piece)
                 yield replace(_evidence(counts, schema), totals=totals, contents=contents)
+                del counts, contents
         if pieces > 1 and self.source.distinct(list(met)) != met:
             raise UnsupportedModelError(
                 "Quasi-identifiers in different buckets are judged only while all groups fit into memory, and these "

@@ -17,6 +17,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.m_invariance import MInvariance
 from sfumato.models.series_exposure import SeriesExposure
 from sfumato.models.series_model import Answer, OverSeries, SeriesModel
+from sfumato.models.stays import Stays
 from sfumato.models.worlds.ladder import EXACT_UP_TO
 from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean
@@ -140,6 +141,11 @@ class SeriesAudit:
         found += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for name, exposed in self.exposures.items():
             found.append(repr(exposed))
+            guess = exposed.estimated()
+            if guess is not None:
+                found.append(
+                    f"Estimate by the product form, never a verdict: maximum {guess.maximum:.4g}, mean {guess.mean:.4g}"
+                )
             if exposed.decided:
                 found.append(
                     f"! Certain to somebody who holds all releases: the {name!r} of {exposed.decided:,} persons; "
@@ -180,6 +186,7 @@ def audit_series(
     *,
     models: Sequence[PrivacyModel] | None = None,
     exact_up_to: int = EXACT_UP_TO,
+    stays: Mapping[str, Stays] | None = None,
 ) -> SeriesAudit:
     """Audit several releases of one table together; one release is the series of length one.
 
@@ -192,11 +199,13 @@ def audit_series(
     models : the promises to judge: those of series, and those of tables, which must hold in every release. By default
         those that the releases were made with.
     exact_up_to : up to how many pairs of persons and values a component of overlapping groups is solved exactly.
+    stays : by transient attribute, what its values can become; exposure is then over all releases together, see
+        `exposure_series`.
     """
     if isinstance(releases, SeriesRecord):
         releases = releases.histories()
     if isinstance(releases, Mapping):
-        return audit_histories(releases, tuple(models or ()), exact_up_to=exact_up_to)
+        return audit_histories(releases, tuple(models or ()), exact_up_to=exact_up_to, stays=stays)
     versions = Versions.of(releases, schema)
     promised = tuple(_promised(releases) if models is None else models)
     check_models(promised, versions.schema)
@@ -208,6 +217,7 @@ def audit_series(
         exact_up_to=exact_up_to,
         linked=linked,
         unplaced=versions.unplaced,
+        stays=stays,
     )
     over = iter(found.verdicts)
     verdicts = [next(over) if isinstance(model, SeriesModel) else _in_every(versions, model) for model in promised]
@@ -223,13 +233,19 @@ def audit_histories(
     exact_up_to: int = EXACT_UP_TO,
     linked: Mapping[str, int] | None = None,
     unplaced: int = 0,
+    stays: Mapping[str, Stays] | None = None,
 ) -> SeriesAudit:
     """Audit a series given who was in which group, as a ledger knows it; only promises of series can be judged."""
     if not histories:
         raise SchemaError("A series is judged by its sensitive attributes, and there are none, or no releases yet.")
-    beside = linked or {}
+    beside, changes = linked or {}, stays or {}
+    for name in changes:
+        if name not in histories:
+            hint = did_you_mean(name, histories) or "; name one that it has."
+            raise InvalidParameterError(f"The series does not have the attribute {name!r} of stays{hint}")
     exposures = {
-        name: expose_history(each, exact_up_to=exact_up_to, unplaced=unplaced) for name, each in histories.items()
+        name: expose_history(each, exact_up_to=exact_up_to, unplaced=unplaced, stays=changes.get(name))
+        for name, each in histories.items()
     }
     verdicts = []
     for model in models:

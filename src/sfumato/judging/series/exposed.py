@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,11 +11,14 @@ import numpy.typing as npt
 
 from sfumato.core.groups import Counts
 from sfumato.core.history import History
+from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.exposure import QUANTILES, Exposed
+from sfumato.models.stays import Stays, checked_stays, relation_in
 from sfumato.models.worlds.equal_values import count_equal_pairs
 from sfumato.models.worlds.known import Known
 from sfumato.models.worlds.ladder import EXACT_UP_TO, Climbed, climb
-from sfumato.models.worlds.paths import each_release_alone
+from sfumato.models.worlds.path_product import path_product
+from sfumato.models.worlds.paths import climb_paths, each_release_alone
 from sfumato.models.worlds.system import values_of
 
 Floats = npt.NDArray[np.float64]
@@ -46,6 +50,7 @@ class ExposureOverSeries:
     open: npt.NDArray[np.bool_]
     rows: tuple[Counts, ...] = field(default=())
     ladder: Climbed | None = None
+    estimate: Callable[[], Floats] | None = None
 
     @property
     def persons(self) -> int:
@@ -98,11 +103,17 @@ class ExposureOverSeries:
         return values_of(self.ladder.masks[self.ladder.system.unit[person]])
 
     def product(self) -> Floats:
-        """Estimate everybody's exposure by the product form; an estimate, never a verdict (see `Climbed`)."""
+        """Estimate everybody's exposure by the product form; an estimate, never a verdict.
+
+        See `Climbed` and, for values that change as `stays` says, `path_product`.
+        """
+        if self.estimate is not None:
+            return self.estimate()
         return self.probability.copy() if self.ladder is None else self.ladder.product_form()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
+        guess = self.estimated()
         return {
             "attribute": self.attribute,
             "releases": self.releases,
@@ -117,7 +128,12 @@ class ExposureOverSeries:
             "equal_pairs": self.equal_pairs,
             "counterfeits": self.counterfeits,
             "histogram": self.histogram(),
+            **({} if guess is None else {"product_estimate": {"maximum": guess.maximum, "mean": guess.mean}}),
         }
+
+    def estimated(self) -> Exposed | None:
+        """Return the product form where values change as it is said, which is an estimate; nothing elsewhere."""
+        return None if self.estimate is None else Exposed(self.attribute, self.product())
 
     def __repr__(self) -> str:
         least = "" if self.exact else "at least "
@@ -133,24 +149,56 @@ class ExposureOverSeries:
 
 
 def expose_history(
-    history: History, *, exact_up_to: int = EXACT_UP_TO, rows: tuple[Counts, ...] = (), unplaced: int = 0
+    history: History,
+    *,
+    exact_up_to: int = EXACT_UP_TO,
+    rows: tuple[Counts, ...] = (),
+    unplaced: int = 0,
+    stays: Stays | None = None,
 ) -> ExposureOverSeries:
     """Compute everybody's exposure over a series, given who was in which group of every release.
 
-    If `unplaced` rows of the history belong to persons of whom nobody knows in which group they are, everything that is
-    found is an outer result: their places may be taken by anybody.
+    Values of a transient attribute may become any other, unless `stays` says what they can become. If `unplaced` rows
+    of the history belong to persons of whom nobody knows in which group they are, everything that is found is an outer
+    result: their places may be taken by anybody.
     """
+    if stays is not None:
+        return _exposed_by_paths(history, stays, exact_up_to, rows, unplaced)
     if history.transient:
         return _exposed(history, each_release_alone(history), None, _true_alone(history), rows)
     ladder = climb(history, exact_up_to=exact_up_to)
     known = ladder.known()
     true = None if history.truth is None else ladder.chance_of(history.truth.max(axis=0))
     if unplaced:
-        told, nothing = known.candidates > 0, known.candidates == 0
-        top = np.where(told, 1.0 / np.maximum(known.candidates, 1), np.nan)
-        known, true = Known(known.candidates, top, nothing, nothing | (known.candidates == 1)), None
+        known, true = _outer(known), None
     found = _exposed(history, known, ladder, true, rows)
     return replace(found, counterfeits=max(0, found.counterfeits - unplaced))
+
+
+def _exposed_by_paths(
+    history: History, stays: Stays, exact_up_to: int, rows: tuple[Counts, ...], unplaced: int
+) -> ExposureOverSeries:
+    """Compute everybody's exposure where values change only as it is said: small components exactly."""
+    if not history.transient:
+        raise InvalidParameterError(
+            f"Values of {history.attribute!r} are permanent, so none becomes another; list it in Schema.transient to "
+            "say what they can become, or leave stays out."
+        )
+    relation = relation_in(checked_stays("exposure_series", stays), history, "exposure_series")
+    known = climb_paths(history, relation, exact_up_to=exact_up_to)
+    found = _exposed(history, _outer(known) if unplaced else known, None, None, rows)
+    return replace(
+        found,
+        counterfeits=max(0, found.counterfeits - unplaced),
+        estimate=lambda: path_product(history, relation),
+    )
+
+
+def _outer(known: Known) -> Known:
+    """Return what is known from below, if somebody's place may be taken by anybody."""
+    told, nothing = known.candidates > 0, known.candidates == 0
+    top = np.where(told, 1.0 / np.maximum(known.candidates, 1), np.nan)
+    return Known(known.candidates, top, nothing, nothing | (known.candidates == 1))
 
 
 def _exposed(

@@ -8,6 +8,7 @@ from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
 from sfumato.judging.series.versions import Element, Versions
+from sfumato.models.stays import Stays
 from sfumato.models.worlds.ladder import EXACT_UP_TO
 from sfumato.schema.schema import Schema
 from sfumato.validation import is_whole
@@ -19,6 +20,7 @@ def exposure_series(
     *,
     sensitive: str | None = None,
     exact_up_to: int = EXACT_UP_TO,
+    stays: Stays | None = None,
 ) -> ExposureOverSeries:
     """Compute how exposed every person is to an adversary who holds all releases of a series.
 
@@ -33,15 +35,19 @@ def exposure_series(
     schema : the roles, for pairs of tables; identifiers say who is who.
     sensitive : the attribute, if there are several.
     exact_up_to : up to how many pairs of persons and values a component of overlapping groups is solved exactly.
+    stays : of a transient attribute: a value to those that it can become from one version to the next, as texts; each
+        can stay what it is, too. Without it every value can become every other, and each release is looked at alone.
+        Candidates and probability are then those of the release that tells most about a person.
     """
     if not is_whole(exact_up_to) or exact_up_to < 0:
         raise InvalidParameterError("exact_up_to must be a whole number of at least 0.")
     if isinstance(releases, History):
-        return expose_history(releases, exact_up_to=exact_up_to)
+        return expose_history(releases, exact_up_to=exact_up_to, stays=stays)
     versions = Versions.of(releases, schema)
     name = only_attribute(versions, sensitive)
     rows, unplaced = tuple(versions.persons[0]), versions.unplaced
-    return expose_history(versions.history(name), exact_up_to=exact_up_to, rows=rows, unplaced=unplaced)
+    history = versions.history(name)
+    return expose_history(history, exact_up_to=exact_up_to, rows=rows, unplaced=unplaced, stays=stays)
 
 
 def only_attribute(versions: Versions, sensitive: str | None) -> str:

@@ -21,25 +21,26 @@ def equal_classes(system: System, masks: Masks) -> Counts:
     """
     group, unit = system.pairs
     rng = generator(0)  # sums only have to differ; nothing is protected by them
+    filled, starts = np.unique(group, return_index=True)
     told = _multisets(system, rng)
+    weight = system.weight[unit].astype(np.uint64)
     label = np.arange(len(system.weight))
-    single = system.weight == 1
-    while True:
-        mark = rng.integers(0, 2**64, (2, len(system.weight)), dtype=np.uint64)[:, label]
-        rests = []
-        for numbers in mark:
-            whole = np.zeros(system.groups, dtype=np.uint64)
-            np.add.at(whole, group, numbers[unit] * system.weight[unit].astype(np.uint64))
-            rests.append(whole[group] - numbers[unit])
-        kept = single[unit]
-        keys = np.stack([rests[0][kept], rests[1][kept], told[group[kept]].astype(np.uint64)])
-        order = np.lexsort(keys)
-        same = (keys[:, order][:, 1:] == keys[:, order][:, :-1]).all(axis=0)
-        members = unit[kept][order]
+    kept = np.flatnonzero(system.weight[unit] == 1)
+    while len(kept):
+        marks = rng.integers(0, 2**64, (2, len(system.weight)), dtype=np.uint64)[:, label]
+        keys = []
+        for mark, whole in zip(marks, told, strict=True):
+            sums = whole.copy()
+            sums[filled] += np.add.reduceat(mark[unit] * weight, starts)
+            keys.append(sums[group[kept]] - mark[unit[kept]])
+        order = np.argsort(keys[0])
+        same = np.logical_and.reduce([each[order][1:] == each[order][:-1] for each in keys])
+        members = unit[kept[order]]
         found = _united(label, members[:-1][same], members[1:][same])
         if np.array_equal(found, label):
-            return _apart(label, how_many(masks) > 1)
+            break
         label = found
+    return _apart(label, how_many(masks) > 1)
 
 
 def count_equal_pairs(system: System, masks: Masks) -> int:
@@ -50,16 +51,11 @@ def count_equal_pairs(system: System, masks: Masks) -> int:
     return int((many * (many - 1) // 2).sum())
 
 
-def _multisets(system: System, rng: np.random.Generator) -> Counts:
-    """Return a number for every group, the same for groups that show the same values equally often."""
+def _multisets(system: System, rng: np.random.Generator) -> list[npt.NDArray[np.uint64]]:
+    """Return two random sums for every group, the same for groups that show the same values equally often."""
     histogram = system.histogram
-    sums = []
-    for _ in range(2):
-        mark = rng.integers(0, 2**64, histogram.width, dtype=np.uint64)
-        whole = np.zeros(system.groups, dtype=np.uint64)
-        np.add.at(whole, histogram.rows, mark[histogram.codes] * histogram.counts.astype(np.uint64))
-        sums.append(whole)
-    return np.unique(np.stack(sums), axis=1, return_inverse=True)[1].astype(np.int64)
+    marks = rng.integers(0, 2**64, (2, histogram.width), dtype=np.uint64)
+    return [histogram.reduce(np.add, mark[histogram.codes] * histogram.counts.astype(np.uint64)) for mark in marks]
 
 
 def _united(label: Counts, one: Counts, two: Counts) -> Counts:

@@ -79,7 +79,7 @@ def climb_paths(
     return Known(candidates[system.unit], top[system.unit], exact[system.unit], exact[system.unit])
 
 
-def _powers(relation: Relation, most: int) -> list[Relation]:
+def powers(relation: Relation, most: int) -> list[Relation]:
     """Return what a value can become in 0, 1, 2, ... steps; it can stay what it is."""
     once = relation | np.eye(len(relation), dtype=np.bool_)
     found = [np.eye(len(relation), dtype=np.bool_)]
@@ -93,7 +93,7 @@ def _reachable(system: System, relation: Relation) -> list[Bools]:
     shown = np.zeros((system.groups + 1, len(relation)), dtype=np.bool_)
     shown[system.histogram.rows, system.histogram.codes] = True
     shown[-1] = True
-    once = _powers(relation, 1)[1].astype(np.float64)
+    once = powers(relation, 1)[1].astype(np.float64)
     ahead = [shown[system.slots[0]]]
     for row in system.slots[1:]:
         ahead.append(((ahead[-1].astype(np.float64) @ once) > 0) & shown[row])
@@ -103,11 +103,11 @@ def _reachable(system: System, relation: Relation) -> list[Bools]:
     return back[::-1]
 
 
-def _paths(groups: list[tuple[int, int]], shown: list[list[int]], powers: list[Relation]) -> list[Path] | None:
+def _paths(groups: list[tuple[int, int]], shown: list[list[int]], changes: list[Relation]) -> list[Path] | None:
     """List the paths through some groups, each given with its release; None if there are too many."""
     found: list[Path] = [((groups[0][1], value),) for value in shown[0]]
     for at, (before, after) in enumerate(pairwise(groups), start=1):
-        steps = powers[after[0] - before[0]]
+        steps = changes[after[0] - before[0]]
         found = [(*path, (after[1], value)) for path in found for value in shown[at] if steps[path[-1][1], value]]
         if len(found) > MOST_PATHS:
             return None
@@ -118,12 +118,12 @@ def _counted(
     system: System, relation: Relation, part: Counts, exact_up_to: int, states: int
 ) -> tuple[list[int], list[float], int] | None:
     """Count the worlds of one component; return the fewest candidates and the largest probability of every unit."""
-    powers, histogram = _powers(relation, system.releases), system.histogram
+    steps, histogram = powers(relation, system.releases), system.histogram
     options, places = [], dict[tuple[int, int], int]()
     for unit in part.tolist():
         groups = [(release, group) for release, group in enumerate(system.slots[:, unit].tolist()) if group >= 0]
         shown = [histogram.codes[histogram.offsets[g] : histogram.offsets[g + 1]].tolist() for _, g in groups]
-        paths = _paths(groups, shown, powers)
+        paths = _paths(groups, shown, steps)
         if paths is None:
             return None
         options.append(paths)

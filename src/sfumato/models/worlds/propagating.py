@@ -44,6 +44,8 @@ def propagation(system: System, masks: Masks) -> Masks:
 def propagated(system: System, masks: Masks) -> tuple[Masks, Bools]:
     """Do what `propagation` does; tell groups in which no values fit, which exclude nothing, instead of refusing."""
     group, unit = system.pairs
+    if not len(group):
+        return masks.copy(), np.zeros(system.groups, dtype=np.bool_)
     starts = np.searchsorted(group, np.arange(system.groups + 1))
     by_unit = np.argsort(unit, kind="stable")
     unit_starts = np.searchsorted(unit[by_unit], np.arange(len(system.weight) + 1))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.coding.kernels.aligning import anneal_rows, count_classes
 from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.sangreea import SaNGreeA
+from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
@@ -107,7 +107,7 @@ def starts(network: Network, wide: int) -> list[Places]:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     count = len(network)
-    alike = SaNGreeA(attributes=0).grown(network, wide)
+    alike = Sangreea(attributes=0).grown(network, wide)
     by_node = np.argsort(alike, kind="stable")
     by_degree = np.lexsort((refined(network, 2), -network.degrees))
     ones = np.ones(len(network.neighbors), dtype=np.int8)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.coding.kernels.block_moving import anneal_blocks
 from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.sangreea import SaNGreeA, merged_until_kept, smallest
+from sfumato.networks.algorithms.sangreea import Sangreea, merged_until_kept, smallest
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.network import Network
 from sfumato.networks.promise import Published
@@ -26,10 +26,10 @@ MOST_NODES = 5_000  # super-nodes whose pairs are counted in one matrix
 class LikelyPartition(NetworkSearch):
     r"""Find super-nodes that leave as few graphs possible as it can, so that samples are like the original [1]_.
 
-    It starts from the super-nodes of `SaNGreeA` and moves persons to those of their neighbors' neighbors, or exchanges
+    It starts from the super-nodes of `Sangreea` and moves persons to those of their neighbors' neighbors, or exchanges
     two, by simulated annealing on the logarithm of the number of graphs with the same counts. Nothing is known of how
     far the result is from the best one. Attributes are generalized as the super-nodes need it. Super-nodes that break
-    a model then merge, as in `SaNGreeA`. A network of more than 5,000 super-nodes stays as it started.
+    a model then merge, as in `Sangreea`. A network of more than 5,000 super-nodes stays as it started.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class LikelyPartition(NetworkSearch):
         """Move persons between super-nodes, and merge those that break a model."""
         network, least = request.data, smallest(request)
         assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        label = SaNGreeA(attributes=0).grown(network, least)
+        label = Sangreea(attributes=0).grown(network, least)
         if int(label.max()) < MOST_NODES:
             self._improve(network, label, least, request)
         return merged_until_kept(network, label, request)

@@ -1,4 +1,4 @@
-"""SaNGreeA: super-nodes of persons with alike neighbors and attributes."""
+"""SaNGreeA, the Social Network Greedy Anonymization: super-nodes of persons with alike neighbors and attributes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SaNGreeA(NetworkSearch):
+class Sangreea(NetworkSearch):
     r"""Grow super-nodes of $k$ persons, each time by the person who loses least [1]_.
 
     A super-node begins with the free person who has most neighbors. Whoever joins has the least weighted sum of two

@@ -50,3 +50,9 @@ class KAutomorphism(GraphPromise):
             return KindVerdict(self, proven, 0 if proven >= self.k else len(graph))
         found = self.of_classes(structure_classes(graph, "stable"))
         return found if found.broken or self.k == 1 else KindVerdict(self, 1, len(graph))
+
+    def decided(self, published: Published) -> bool:
+        """Return whether somebody shows how persons move, or classes are too small for any way to move."""
+        graph = self.graph(published)
+        shown = self.k == 1 or proven_columns(graph) > 0
+        return shown or self.of_classes(structure_classes(graph, "stable")).broken > 0

@@ -70,7 +70,7 @@ class PersonsKeep(KindPromise[Published]):
         if not isinstance(published, ClusteredNetwork):
             raise UnsupportedModelError(
                 f"The model {self.model.name!r} is about groups of persons, and a graph has none; publish super-nodes, "
-                "as SaNGreeA does."
+                "as Sangreea does."
             )
         levels = self.model.level(groups_of(published, self.model))
         return KindVerdict(self, self.model.worst(levels), int((~self.model.kept_at(levels)).sum()))

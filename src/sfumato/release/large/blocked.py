@@ -15,6 +15,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.in_blocks import told_of_whole
 from sfumato.algorithms.local.segmented import SegmentPlan
 from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
+from sfumato.algorithms.suppressing import refuse_suppressed
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import partly
@@ -35,7 +36,7 @@ from sfumato.release.large.mixed_parts import mix
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of
 from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
-from sfumato.release.searching import INFORMATION_LOSS, refuse_suppressed
+from sfumato.release.searching import INFORMATION_LOSS
 from sfumato.release.streams import SEARCH, SHUFFLE, ByPurpose, streams_of
 from sfumato.release.tasks import most_suppressed
 from sfumato.sources.base import Source

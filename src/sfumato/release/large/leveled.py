@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.recodings import FindsNode, Recodings
+from sfumato.algorithms.suppressing import refuse_suppressed
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import partly
 from sfumato.core.publication import Publication
@@ -27,7 +28,7 @@ from sfumato.release.large.leveled_counts import LeveledCounts
 from sfumato.release.large.rules import rule_of
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.served import audited_columns, watched
-from sfumato.release.searching import recoding_of, refuse_suppressed
+from sfumato.release.searching import recoding_of
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, LookUp, Source
 

@@ -1,0 +1,208 @@
+"""Places and ways: recognition, cloaking, noise and publication of made-up movers.
+
+Run `python benchmarks/places.py` (1,000 movers over a week, 10,000 persons with 500 points for unicity, 10 million
+places for noise) or give another number of movers. Each figure is processor time, as a ratio to something of the same
+run: unicity to sorting the points, noise to drawing two normal numbers for each place (target: at most 6 times),
+releases to reading their points from a file. Targets in seconds of processor time: unicity for 1 to 6 points 10 s,
+Never Walk Alone 10 s, every other search 60 s; the optimal mechanism 2 s for 25 places and 30 s for 100. The last
+table shows what every release loses, and how often an attack by four known points finds its target. With `--peer
+PYTHON` and an environment in which scikit-mobility works, the worst case of its example is computed by both and
+compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+from sfumato.places.optimal_noise import optimal_matrix
+from sfumato.places.trajectories import Points, Trajectories
+
+Result = TypeVar("Result")
+PERSONS, LENGTH, NOISY = 10_000, 500, 10_000_000
+PEER = """
+import json, sys, time
+import pandas as pd, skmob
+from skmob.privacy import attacks
+read = pd.read_csv(sys.argv[1])
+points = skmob.TrajDataFrame(read, latitude="lat", longitude="lon", datetime="time", user_id="person")
+found = {}
+for name in ("LocationAttack", "LocationSequenceAttack", "UniqueLocationAttack", "LocationFrequencyAttack"):
+    begin = time.process_time()
+    risk = getattr(attacks, name)(knowledge_length=2).assess_risk(points)
+    found[name] = [time.process_time() - begin, risk.sort_values("uid")["risk"].tolist()]
+print(json.dumps(found))
+"""
+ALIKE = {
+    "LocationAttack": "places",
+    "LocationSequenceAttack": "sequence",
+    "UniqueLocationAttack": "unique-places",
+    "LocationFrequencyAttack": "frequencies",
+}
+
+
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    """Do work and return the processor time that it took."""
+    begin = time.process_time()
+    result = work()
+    return time.process_time() - begin, result
+
+
+def crowd() -> Trajectories:
+    """Make up many persons with many points, around homes and work."""
+    rng = np.random.default_rng(1)
+    homes, works = rng.normal(0, 8000, (PERSONS, 1, 2)), rng.normal(0, 4000, (PERSONS, 1, 2))
+    seconds = np.sort(rng.integers(0, 28 * 86_400, (PERSONS, LENGTH)), axis=1)
+    office = (seconds // 3600 % 24 > 8) & (seconds // 3600 % 24 < 18)
+    at = np.where(office[..., None], works, homes) + rng.normal(0, 300, (PERSONS, LENGTH, 2))
+    return Trajectories.of(
+        Points(
+            owner=np.arange(PERSONS),
+            offsets=np.arange(PERSONS + 1) * LENGTH,
+            times=(seconds * 1_000_000).ravel(),
+            longitudes=(13 + at[..., 0] / 67_000).ravel(),
+            latitudes=(52.5 + at[..., 1] / 111_195).ravel(),
+        )
+    )
+
+
+def recognition() -> None:
+    """Measure unicity beside sorting the points."""
+    ways = crowd()
+    sf.places.unicity(Trajectories.of(ways.points.take(np.arange(50))), points=2)
+    sorting, _ = timed(lambda: np.argsort(ways.points.times, kind="stable"))
+    for meters, seconds in ((1000.0, 3600.0), (4000.0, 86_400.0)):
+        spent, found = timed(
+            lambda m=meters, s=seconds: [  # type: ignore[misc]  # bound now
+                sf.places.unicity(ways, points=known, meters=m, seconds=s, seed=1).share for known in range(1, 7)
+            ]
+        )
+        shares = ", ".join(f"{share:.3f}" for share in found)
+        print(
+            f"unicity {meters:g} m, {seconds:g} s: {shares}; {spent:.1f} s, {spent / sorting:.0f} sorts of the points"
+        )
+
+
+def noise() -> None:
+    """Measure noise on places beside drawing normal numbers."""
+    places = np.tile([13.4, 52.5], (NOISY, 1))
+    area = sf.places.Area(west=13, south=52.3, east=13.8, north=52.7)
+    planar = sf.places.PlanarLaplace(epsilon=0.00693, mechanism="planar", area=area)
+    drawing, _ = timed(lambda: np.random.default_rng(1).standard_normal((NOISY, 2)))
+    spent, _ = timed(lambda: planar.perturb(places))
+    print(f"planar noise of {NOISY:,} places: {spent:.1f} s, {spent / drawing:.1f} times two normal numbers (target 6)")
+    few = places[: NOISY // 100]
+    exact, _ = timed(lambda: sf.places.PlanarLaplace(epsilon=0.00693, area=area).perturb(few))
+    print(
+        f"exact noise of {len(few):,} places: {exact:.1f} s, {100 * exact / drawing:.0f} times as many normal numbers"
+    )
+    for side in (5, 10):
+        at = np.array([(x, y) for x in range(side) for y in range(side)], dtype=float)
+        apart = np.hypot(*(at[:, None] - at[None, :]).transpose(2, 0, 1))
+        spent, matrix = timed(
+            lambda a=apart: optimal_matrix(a, np.full(len(a), 1 / len(a)), float(np.log(2)))  # type: ignore[misc]  # bound now
+        )
+        error = float((matrix * apart).sum() / len(apart))
+        print(f"optimal mechanism of {len(apart)} places: {spent:.1f} s, mean error {error:.6f} steps")
+
+
+@contextmanager
+def points_of(movers: int) -> Iterator[tuple[Path, Trajectories, float]]:
+    """Write the points of made-up movers, and measure how long reading them takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "points.csv"
+        sf.write(sf.samples.generate_ways(movers, 7, seed=1), path)
+        spent, ways = timed(lambda: Trajectories(sf.read(path)))
+        yield path, ways, spent
+
+
+def releases(movers: int) -> None:
+    """Publish made-up movers by every search, and attack each release."""
+    with points_of(movers) as (_, ways, reading):
+        before = sf.places.attack(ways, ways, seed=1).results[0]
+        print(f"{movers:,} movers, {len(ways.points):,} points, read in {reading:.2f} s; found {before.rate:.3f}")
+        named = _named(ways)
+        for label, data, model, search in (
+            (
+                "KDelta(5, 300)",
+                ways,
+                sf.places.KDelta(k=5, delta=300),
+                sf.places.NeverWalkAlone(span=43_200, every=1800),
+            ),
+            ("KWays(5)", ways, sf.places.KWays(k=5), sf.places.AlignWays()),
+            ("KMPlaces(5, 2)", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(repeats="collapse")),
+            ("LKC(2, 5)", named, sf.places.LKC(l=2, k=5, seconds=43_200), sf.places.SuppressVisits()),
+        ):
+            told = _published(data, model, search)
+            spent, release, found = told
+            lost = ", ".join(f"{name} {value:.3g}" for name, value in release.measures.items())
+            print(f"{label}: {spent:.1f} s, {spent / reading:.0f} times reading; found {found:.3f}; {lost}")
+
+
+def _published(data: Trajectories, model: Any, search: Any) -> tuple[float, Any, float]:
+    spent, release = timed(lambda: sf.places.anonymize(data, models=[model], algorithm=search))
+    return spent, release, sf.places.attack(release.ways, data, seed=1).results[0].rate
+
+
+def _named(ways: Trajectories) -> Trajectories:
+    """Name the places of points by squares of 2 km, for searches that merge or leave out places."""
+    x, y = ways.area.to_plane(ways.points.longitudes, ways.points.latitudes)
+    names = pa.array(
+        [f"{column}-{row}" for column, row in zip((x // 2000).astype(int), (y // 2000).astype(int), strict=True)]
+    )
+    table = ways.to_arrow().append_column("place", names)
+    hours = ways.points.times // (6 * 3_600_000_000)
+    first = np.append(True, (np.diff(hours) != 0) | (np.diff(ways.points.person) != 0))
+    return Trajectories(table.filter(pa.array(first)), place="place")
+
+
+def beside_peer(python: str) -> None:
+    """Compute the worst case of 20 persons with 144 points by scikit-mobility and by us."""
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "person": np.sort(rng.integers(0, 20, 144)),
+            "time": [
+                f"2026-01-{1 + int(day):02}T08:{int(minute):02}:00" for day, minute in rng.integers(0, 27, (144, 2))
+            ],
+            "lat": 52.5 + rng.integers(0, 6, 144) / 100,
+            "lon": 13.4 + rng.integers(0, 2, 144) / 100,
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "points.csv"
+        sf.write(table, path)
+        done = subprocess.run([python, "-c", PEER, str(path)], capture_output=True, text=True, check=True)  # noqa: S603 - named by the caller
+    ways = Trajectories(table, zone="UTC")
+    for name, (spent, risks) in json.loads(done.stdout.splitlines()[-1]).items():
+        own, found = timed(lambda k=ALIKE[name]: sf.places.worst_case_risk(ways, points=2, knowledge=k, meters=100))  # type: ignore[misc]  # bound now
+        same = bool(np.allclose(np.sort(found), np.sort(risks)))
+        print(f"{name}: {spent:.2f} s beside {own:.4f} s, {spent / own:.0f} times; equal: {same}")
+
+
+def main() -> None:
+    """Run all parts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("movers", nargs="?", type=int, default=1000)
+    parser.add_argument("--peer", metavar="PYTHON")
+    asked = parser.parse_args()
+    recognition()
+    noise()
+    releases(asked.movers)
+    if asked.peer:
+        beside_peer(asked.peer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Compile the loops of trajectories ahead of time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.sequence_aligning import align
+from sfumato.coding.kernels.staying import mark_stays
+from sfumato.coding.known_points import PersonPoints
+from sfumato.coding.sequences import selections
+
+
+def warm_up_ways() -> None:
+    """Run every loop of trajectories once."""
+    both = np.arange(2, dtype=np.int64)
+    PersonPoints.of(both, both, 2).share_alone(1, 2, np.random.default_rng(0))
+    list(selections(both, np.array([0, 1, 2]), both, 1))
+    align(np.zeros((1, 1)), 1.0)
+    places = np.zeros(2)
+    mark_stays(places, places, both, np.array([0, 2]), 1.0, 1, both.copy(), both.copy())

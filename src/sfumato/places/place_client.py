@@ -1,0 +1,107 @@
+"""The client of geo-indistinguishability: it alone sees the place, and keeps track of the budget per meter."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.collecting.client_state import locked
+from sfumato.collecting.local_mechanism import exact_decimal
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.places.planar_laplace import PlanarLaplace
+from sfumato.table.atomic import atomic_path
+from sfumato.validation import is_number, require
+
+FORMAT = "sfumato places of one person, format 1"
+UNIT = "meter"
+
+
+class PlaceClient:
+    """Report the places of one person with noise, and refuse once the budget is spent.
+
+    Reports add up: each costs the mechanism's epsilon per meter. The unit is written into the state, so that it is
+    never added to an epsilon of another kind.
+
+    Parameters
+    ----------
+    mechanism : how places are moved; it needs a public area.
+    budget : the epsilon per meter that all reports of this person together may cost.
+    state : a file that keeps the spending across restarts; it is written before a report is returned.
+
+    Examples
+    --------
+    >>> from sfumato.places.earth import Area
+    >>> area = Area(west=13, south=52.3, east=13.8, north=52.7)
+    >>> client = PlaceClient(PlanarLaplace(epsilon=0.007, area=area), budget=0.01)
+    >>> report = client.report(13.4, 52.5)
+    >>> round(client.left, 4)
+    0.003
+    """
+
+    def __init__(self, mechanism: PlanarLaplace, *, budget: float, state: str | PathLike[str] | None = None) -> None:
+        require(isinstance(mechanism, PlanarLaplace), self, "mechanism", "a PlanarLaplace", type(mechanism).__name__)
+        if mechanism.area is None:
+            raise InvalidParameterError(
+                "PlaceClient needs a mechanism with a public area; give area= to PlanarLaplace."
+            )
+        require(is_number(budget) and budget > 0, self, "budget", "a number above 0", budget)
+        self.mechanism, self.budget = mechanism, budget
+        self._file = None if state is None else Path(state)
+        self._spent = Fraction(0)
+        self._refresh()
+
+    @property
+    def spent(self) -> float:
+        """The epsilon per meter that reports have cost so far."""
+        return float(self._refresh())
+
+    @property
+    def left(self) -> float:
+        """The epsilon per meter that is left."""
+        return float(exact_decimal(self.budget) - self._refresh())
+
+    def report(self, longitude: float, latitude: float) -> tuple[float, float]:
+        """Return a noisy place instead of the true one."""
+        with nullcontext() if self._file is None else locked(self._file):
+            cost = self._refresh() + exact_decimal(self.mechanism.epsilon)
+            if cost > exact_decimal(self.budget):
+                raise InfeasibleError(
+                    f"Another report would cost {float(cost):.4g} per meter, above the budget of {self.budget:g}; "
+                    "nothing was sent."
+                )
+            moved = self.mechanism.perturb(np.array([[longitude, latitude]]))[0]
+            self._write(cost)
+            self._spent = cost
+        return float(moved[0]), float(moved[1])
+
+    def __repr__(self) -> str:
+        return f"PlaceClient({self.spent:.4g} of {self.budget:g} per meter spent)"
+
+    def _write(self, spent: Fraction) -> None:
+        if self._file is None:
+            return
+        content = {"format": FORMAT, "unit": UNIT, "budget": str(exact_decimal(self.budget)), "spent": str(spent)}
+        with atomic_path(self._file) as temporary:
+            temporary.touch(mode=0o600)
+            temporary.write_text(json.dumps(content), encoding="ascii")
+
+    def _refresh(self) -> Fraction:
+        """Read what was spent, by this process or another."""
+        if self._file is None or not self._file.exists():
+            return self._spent
+        try:
+            content = json.loads(self._file.read_text(encoding="ascii"))
+            good = content["format"] == FORMAT and content["unit"] == UNIT
+            budget, self._spent = Fraction(content["budget"]), Fraction(content["spent"])
+        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
+            good = False
+        if not good:
+            raise ReadError(f"{self._file} is no state of a client of places; without it nobody knows what was spent.")
+        if budget != exact_decimal(self.budget):
+            raise InvalidParameterError(f"{self._file} was begun with another budget; give the same.")
+        return self._spent

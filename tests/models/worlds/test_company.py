@@ -1,0 +1,33 @@
+"""Series in which everybody keeps her company."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import sfumato as sf
+from series_oracle import written
+from sfumato.models.worlds.company import keeps_company
+
+
+@pytest.mark.parametrize(
+    ("series", "kept"),
+    [
+        (["abc:xyz def:uvw"], True),
+        (["ab:xy cd:xz", "abcd:xxyz"], True),
+        (["ab:xy cd:xz", "abef:xyuv cd:xz", "ab:xy cdef:xzuv"], True),
+        (["ab:xy", "ab:xy cd:xy", "cd:xy"], True),
+        (["ab:xy cd:xy", "ac:xy bd:xy"], False),
+        (["abc:xyz", "ab:xy"], True),
+        (["abcd:xxyy", "abef:xyuv", "cdef:xyuv"], False),
+        (["ab:xy", "a:xy"], False),
+    ],
+    ids=str,
+)
+def test_company_is_kept_if_all_that_follows_are_sets_that_never_part(series, kept):
+    history = written(*series)
+    assert keeps_company(history) is kept
+    assert not keeps_company(replace(history, transient=True))
+    beside = sf.SeriesExposure(limit=1.0, sensitive="s").kept_over(history, linked=1)
+    assert (beside.answer, beside.groups) == (("holds", 0) if kept else ("not shown", 1))
