@@ -83,6 +83,6 @@ def _find_persons(graph: Arrays) -> None:
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
     to = np.array([0, -1, -1, -1])
-    seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, 1)
+    seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
