@@ -7,7 +7,6 @@ import numpy as np
 from sfumato.coding.kernels import (
     aligning,
     block_moving,
-    common_neighbors,
     degree_groups,
     edge_sets,
     neighborhoods,
@@ -15,6 +14,7 @@ from sfumato.coding.kernels import (
     realizing,
     refining,
     seed_matching,
+    shared_neighbors,
     super_nodes,
     wiring,
 )
@@ -78,7 +78,7 @@ def _find_persons(graph: Arrays) -> None:
     """Count shared neighbors, make edges up, and match persons of two networks."""
     offsets, neighbors = graph
     four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
-    common_neighbors.shared_neighbors(offsets, neighbors, four)
+    shared_neighbors.shared_neighbors(offsets, neighbors, four)
     made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
