@@ -81,7 +81,7 @@ class LogCounts:
         return float(published[named].mean()) if len(named) else 0.0
 
 
-class Paid(NamedTuple):
+class LogCost(NamedTuple):
     """How many items a person counts for, and what was spent."""
 
     max_items: int
@@ -131,11 +131,11 @@ def private_counts(
     accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
     codes, items = _items_of(table, columns)
     counts = np.bincount(_kept(_persons_of(table, person), codes, max_items, keep), minlength=len(items))
-    paid = Paid(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
+    paid = LogCost(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
     return _published(columns, items, counts.astype(np.int64), paid)
 
 
-def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: Paid) -> LogCounts:
+def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: LogCost) -> LogCounts:
     """Add noise to the counts of items that somebody keeps, and publish what reaches the threshold."""
     occurring = np.flatnonzero(counts)
     noisy = noise.noisy(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)

@@ -29,7 +29,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class LogColumns:
     """What is counted."""
 
     person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose rows these are.", show_default=False)]
@@ -57,7 +57,7 @@ class Counted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paid:
+class LogPayment:
     """What it costs, and who pays from which budget."""
 
     epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
@@ -74,8 +74,8 @@ class Paid:
 def log(
     *,
     file: Source,
-    counted: Counted,
-    paid: Paid,
+    counted: LogColumns,
+    paid: LogPayment,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)],
     json: Json = False,
 ) -> None:

@@ -54,7 +54,7 @@ def asked_models(texts: Sequence[str], known: Mapping[str, Any]) -> tuple[KindPr
 def known_recipe(
     path: Path | None, read: Callable[[Path], KindRecipe], model: Sequence[str], algorithm: str | None
 ) -> KindRecipe | None:
-    """Read the recipe that an option names, if any; then other options must not say what to promise or how to search."""
+    """Read the recipe that an option names, if any; then no other option says what to promise or how to search."""
     if path is not None and (model or algorithm):
         raise InvalidParameterError(
             "A recipe says what to promise and how to search; leave out --model and --algorithm."

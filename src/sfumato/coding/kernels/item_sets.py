@@ -187,8 +187,7 @@ def walk_sets(
     ----------
     baskets, postings : codes, ascending in every basket, offsets, the basket of each code; where the places of every
         item begin, and its places in `codes`.
-    firsts : the items that sets begin with.
-    size, k : the size of the sets, and how many baskets must hold each.
+    firsts, size, k : the items that sets begin with, the size of the sets, and how many baskets must hold each.
     space : for every level counts, items seen, where their pointers begin, pointers; for every level the number of
         groups, which is next, and the item chosen.
     judged : the cover of `covering`, empty if no item is wider than another; marks of baskets, empty if not wanted; and
