@@ -89,11 +89,11 @@ def test_seeds_spread_over_a_copy_and_not_over_strangers():
 
 def test_seeds_are_kept_and_nobody_is_claimed_twice():
     start = np.array([3, 5, 8, 13])
-    to = spread(FRIENDS, FRIENDS, start, start)
+    to = spread(FRIENDS, FRIENDS, start, start, np.random.default_rng(1))
     assert to[start].tolist() == start.tolist()
     claimed = to[to >= 0]
     assert len(set(claimed.tolist())) == len(claimed)
-    assert (spread(RING, RING, start[:0], start[:0]) == -1).all()
+    assert (spread(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
 
 
 def result(runs, successes, targets):
@@ -163,7 +163,9 @@ def with_values(network, values):
 def test_what_neighbors_share_is_guessed():
     home = [0] * 40 + [1] * 60 + [None] * 5
     blocks = nx.stochastic_block_model([40, 60, 5], [[0.3, 0.02, 0], [0.02, 0.3, 0], [0, 0, 0.5]], seed=1)
-    alike = with_values(network_of(nx.from_edgelist(blocks.edges)), home)
+    plain = nx.empty_graph(105)
+    plain.add_edges_from(blocks.edges)
+    alike = with_values(network_of(plain), home)
     for found in guess_attribute(setting(alike), "disease"):
         assert found.rate > 0.9
         assert found.targets == 10  # of 100 with a value
@@ -219,7 +221,7 @@ def test_planted_paths_are_searched_as_by_definition(graph):
 
 @pytest.fixture(scope="module")
 def release():
-    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.SaNGreeA(), secret="5f" * 32)
+    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
 
 
 def test_all_attacks_run_before_and_after(release):
@@ -278,3 +280,20 @@ def test_only_a_release_of_this_original_or_the_original_is_attacked(release):
         S.attack(RING, KARATE)
     with pytest.raises(InvalidParameterError, match="not what the release was made of"):
         S.attack(release, KARATE)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("kept", "seeds", "least", "most"), [(0.95, 100, 0.7, 0.9), (0.5, 10, 0.0, 0.05)])
+def test_the_real_network_is_matched_as_far_as_copies_agree(shared_data, kept, seeds, least, most):
+    network, rng = S.read(shared_data / "networks" / "facebook.txt"), np.random.default_rng(1)
+    one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
+    start = rng.permutation(len(network))[:seeds]
+    to = spread(one, other, start, start, rng)
+    assert least <= ((to == np.arange(len(network))).sum() - seeds) / (len(network) - seeds) <= most
+
+
+@pytest.mark.shared_data
+def test_hidden_relations_of_the_real_network(shared_data):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    for found in guess_relations(setting(network, targets=5000)):
+        assert found.rate == pytest.approx(0.993, abs=0.005)

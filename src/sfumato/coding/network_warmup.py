@@ -7,7 +7,6 @@ import numpy as np
 from sfumato.coding.kernels import (
     aligning,
     block_moving,
-    common_neighbors,
     degree_groups,
     edge_sets,
     neighborhoods,
@@ -15,6 +14,7 @@ from sfumato.coding.kernels import (
     realizing,
     refining,
     seed_matching,
+    shared_neighbors,
     super_nodes,
     wiring,
 )
@@ -78,11 +78,11 @@ def _find_persons(graph: Arrays) -> None:
     """Count shared neighbors, make edges up, and match persons of two networks."""
     offsets, neighbors = graph
     four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
-    common_neighbors.shared_neighbors(offsets, neighbors, four)
+    shared_neighbors.shared_neighbors(offsets, neighbors, four)
     made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
     to = np.array([0, -1, -1, -1])
-    seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, 1)
+    seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
