@@ -17,10 +17,10 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.networks.noisy_degrees import SENSITIVITY
+from sfumato.networks.noisy_graph import wired
+from sfumato.networks.noisy_triangles import ladder_of
 from sfumato.networks.paying import digest
-from sfumato.networks.private_degrees import SENSITIVITY
-from sfumato.networks.private_graph import wired
-from sfumato.networks.private_triangles import ladder_of
 from sfumato.queries.private.accountant import Accountant
 
 S = sf.networks

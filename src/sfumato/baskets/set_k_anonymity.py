@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from sfumato.baskets.equal_baskets import alike
 from sfumato.baskets.published import PublishedSets
 from sfumato.baskets.sensitive_sets import whole_baskets
-from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
 from sfumato.models.words import ModelWords
-from sfumato.validation import is_whole, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SetKAnonymity(KindPromise[PublishedSets]):
+class SetKAnonymity(CrowdPromise[PublishedSets]):
     """Every published basket stands there at least k times, so that knowing all items of a person finds k baskets.
 
     It implies k^m-anonymity for every m, and costs much more.
@@ -28,9 +27,7 @@ class SetKAnonymity(KindPromise[PublishedSets]):
 
     name = "set-k-anonymity"
     reference = "He, Naughton: Anonymization of set-valued data via top-down, local generalization (2009)"
-    bound = "min"
     counted = "baskets"
-    stricter: ClassVar = {"k": "larger"}
     words = ModelWords(
         title="k-anonymity of sets",
         level="fewest equal baskets",
@@ -40,14 +37,6 @@ class SetKAnonymity(KindPromise[PublishedSets]):
     )
 
     k: int
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-
-    @property
-    def limit(self) -> float:
-        """How often every basket must occur."""
-        return self.k
 
     def judge(self, published: PublishedSets) -> KindVerdict:
         """Count equal baskets."""

@@ -19,15 +19,14 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
+    end_attacks,
     end_audit,
     judged_models,
     known_recipe,
-    print_attacks,
     write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import progress, remark
-from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -204,8 +203,7 @@ def attack(
                 _published(published, ReadingBaskets()), baskets, m=m, k=k, targets=targets, taxonomy=tree, seed=drawn
             ),
         }
-    print_attacks(sides, json=json)
-    raise typer.Exit(DOES_NOT_HOLD if sides["published"].succeeding else 0)
+    end_attacks(sides["original"], sides["published"], json=json)
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:

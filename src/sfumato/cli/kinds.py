@@ -105,6 +105,12 @@ def print_release(release: KindRelease[Any], out: Path, *, json: bool) -> None:
     typer.echo(printable_lines(f"\nSafe to share:  {folders['public']}\nKeep private:   {folders['internal']}"))
 
 
+def end_attacks(original: Attacks, published: Attacks, *, json: bool) -> NoReturn:
+    """Print attacks on the original and on what is published; end with exit code 1 if one of the latter succeeds."""
+    print_attacks({"original": original, "published": published}, json=json)
+    raise typer.Exit(DOES_NOT_HOLD if published.succeeding else 0)
+
+
 def print_attacks(sides: Mapping[str, Attacks], *, json: bool) -> None:
     """Print attacks on several data, such as the original and what is published."""
     from sfumato.attacks.results import HEAD

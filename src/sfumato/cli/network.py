@@ -17,13 +17,14 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
-    print_attacks,
-    print_audit,
-    print_release,
+    end_attacks,
+    end_audit,
+    judged_models,
+    known_recipe,
+    write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import progress, remark
-from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -116,11 +117,7 @@ def anonymize(
     from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
-    known = None if recipe is None else read_recipe(recipe)
-    if known is not None and (model or algorithm):
-        raise InvalidParameterError(
-            "A recipe says what to promise and how to search; leave out --model and --algorithm."
-        )
+    known = known_recipe(recipe, read_recipe, model, algorithm)
     if known is None and algorithm is None:
         raise InvalidParameterError(f"Say how to search by --algorithm; choose from {', '.join(ALGORITHMS)}.")
     how = reading.options(dict(known.source) if known else {})
@@ -132,9 +129,7 @@ def anonymize(
             search = asked("algorithm", str(algorithm), ALGORITHMS)
             models = asked_models(model, MODELS)
             release = make(network, models=models, algorithm=search, source=how, progress=tell)
-    with progress("Writing") as tell:
-        release.write(out, table_format=table_format, replace=replace, report=not no_report, progress=tell)
-    print_release(release, out, json=json)
+    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
 @app.command(
@@ -163,14 +158,12 @@ def audit(
     from sfumato.networks.catalogue import MODELS, read_recipe
     from sfumato.networks.files import read_published
 
-    known = None if recipe is None else read_recipe(recipe)
-    models = asked_models(model, MODELS) if model or known is None else known.models
+    models = judged_models(model, recipe, read_recipe, MODELS)
     with progress("Judging"):
         found = read_published(published) if published.is_dir() else reading.read(published, reading.options({}))
         found = found if alignment is None else _aligned(found, alignment)
         judged = judge(found, models=models)
-    print_audit(judged, json=json)
-    raise typer.Exit(0 if judged.holds else DOES_NOT_HOLD)
+    end_audit(judged, json=json)
 
 
 @app.command(
@@ -200,7 +193,10 @@ def attack(
     reading: ReadingNetwork,
     json: Json = False,
 ) -> None:
-    """Attack a published network and its original; the release is made again to learn who is who."""
+    """Attack a published network and its original; the release is made again to learn who is who.
+
+    The exit code is 1 if an attack on what is published succeeds: if it is surely right more often than its control.
+    """
     from sfumato.networks.anonymizing import carry_out
     from sfumato.networks.attacking import attack as run
     from sfumato.networks.catalogue import read_recipe
@@ -224,8 +220,8 @@ def attack(
             raise InvalidParameterError(
                 "The recipe and these edges give another network than that published; give what it was made from."
             )
-        sides = {"original": run(original, original, **options), "published": run(release, original, **options)}
-    print_attacks(sides, json=json)
+        before, after = run(original, original, **options), run(release, original, **options)
+    end_attacks(before, after, json=json)
 
 
 def _aligned(found: Published, path: Path) -> Published:

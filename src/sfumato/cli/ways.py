@@ -17,15 +17,14 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
+    end_attacks,
     end_audit,
     judged_models,
     known_recipe,
-    print_attacks,
     write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import print_json, progress, remark
-from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -207,8 +206,7 @@ def attack(
                 )
             shown = again
         after = run(shown, original, **options)
-    print_attacks({"original": before, "published": after}, json=json)
-    raise typer.Exit(DOES_NOT_HOLD if after.succeeding else 0)
+    end_attacks(before, after, json=json)
 
 
 def _published(path: Path) -> Trajectories | RegionWays:

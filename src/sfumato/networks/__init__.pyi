@@ -12,11 +12,11 @@ from .clustered import ClusteredNetwork as ClusteredNetwork
 from .files import read_published as read_published
 from .network import EdgeNoise as EdgeNoise
 from .network import Network as Network
-from .private_degrees import PrivateDegrees as PrivateDegrees
-from .private_degrees import private_degrees as private_degrees
-from .private_graph import private_graph as private_graph
-from .private_triangles import PrivateTriangles as PrivateTriangles
-from .private_triangles import private_triangles as private_triangles
+from .noisy_degrees import PrivateDegrees as PrivateDegrees
+from .noisy_degrees import private_degrees as private_degrees
+from .noisy_graph import private_graph as private_graph
+from .noisy_triangles import PrivateTriangles as PrivateTriangles
+from .noisy_triangles import private_triangles as private_triangles
 from .promises.edge_confidence import EdgeConfidence as EdgeConfidence
 from .promises.k_automorphism import KAutomorphism as KAutomorphism
 from .promises.k_candidates import KCandidates as KCandidates

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.kinds.promise import KindPromise, KindVerdict
+from sfumato.kinds.crowd_promise import CrowdPromise
+from sfumato.kinds.promise import KindVerdict
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.network import Network
-from sfumato.validation import is_whole, require
 
 Published: TypeAlias = Network | ClusteredNetwork
 
 
-class GraphPromise(KindPromise[Published]):
+class GraphPromise(CrowdPromise[Published]):
     """A promise that every person of a published graph looks like at least k - 1 others."""
 
-    bound = "min"
     counted = "persons"
-    stricter: ClassVar = {"k": "larger"}
-    k: int
-
-    def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-
-    @property
-    def limit(self) -> float:
-        """The least number of persons who look alike."""
-        return self.k
 
     def graph(self, published: Published) -> Network:
         """Return the graph that is judged, or refuse super-nodes."""

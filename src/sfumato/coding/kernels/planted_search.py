@@ -17,7 +17,7 @@ def adjacent(offsets: Array, neighbors: Array, one: int, other: int) -> bool:
             low = middle + 1
         else:
             high = middle
-    return low < offsets[one + 1] and neighbors[low] == other
+    return bool(low < offsets[one + 1] and neighbors[low] == other)
 
 
 @compiled

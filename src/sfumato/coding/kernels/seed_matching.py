@@ -25,7 +25,9 @@ def row_distances(mine: Array, offsets: Array, rows: Array) -> Array:
 
 
 @compiled
-def _best(one: Arrays, other: Arrays, to: Array, back: Array, person: int, also: int, work: Arrays) -> Arrays:
+def _best(
+    one: Arrays, other: Arrays, to: Array, back: Array, person: Number, also: Number, work: Arrays
+) -> tuple[Number, Number]:
     """Score the free persons of another network by the mapped neighbors of a person, and return the best.
 
     Free are those whom nobody is mapped to, and `also`, so that somebody who is mapped can be mapped anew.

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from sfumato.coding.kernels.wiring import switch, wire
 from sfumato.networks.network import Network, sorted_edges
-from sfumato.networks.private_degrees import Integers, private_degrees
+from sfumato.networks.noisy_degrees import Integers, private_degrees
 from sfumato.queries.private.accountant import Accountant
 from sfumato.randomness import Stream
 
