@@ -122,16 +122,22 @@ class Evidence:
             return np.flatnonzero(self.correspondence >= 0)
         return stated_persons(self.published, self.table, self.stated)
 
-    @cached_property
+    @property
     def genuine(self) -> Evidence:
-        """The same without counterfeits, for judges who look at persons; buckets still hold what they show."""
+        """The same without counterfeits, for judges who look at persons; buckets still hold what they show.
+
+        Evidence never keeps itself: a piece must be gone before the next one is counted.
+        """
+        return self if self.persons is None else self._without_counterfeits
+
+    @cached_property
+    def _without_counterfeits(self) -> Evidence:
         rows = self.persons
-        if rows is None:
-            return self
+        assert rows is not None  # noqa: S101 - else all rows are genuine
         linked = None if self.correspondence is None else self.correspondence[rows]
         known = replace(self, published=self.published.take(pa.array(rows)), correspondence=linked, stated=0)
         table, seen = count_persons(self.table, self.published, self.schema, rows)
-        known.__dict__.update(coded=self.coded, table=table, published_groups=seen, genuine=known)
+        known.__dict__.update(coded=self.coded, table=table, published_groups=seen)
         return known
 
     @cached_property

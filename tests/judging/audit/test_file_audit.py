@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
+import weakref
 from pathlib import Path
 
 import pyarrow as pa
@@ -136,6 +138,36 @@ def test_combinations_of_long_texts_are_judged_in_more_pieces(tmp_path):
         source.close()
     assert found[0] == 1
     assert 5 <= found[1] <= 8  # the texts take ten times the room, and the estimate is not exact
+
+
+@pytest.mark.parametrize("shown", [["age", "disease"], ["age", "disease", "_bucket_disease"]])
+def test_a_judged_piece_is_gone_before_the_next_one_is_counted(shown, tmp_path, monkeypatch):
+    diseases = [("flu", "cold", "gout")[at % 3] for at in range(60)]
+    table = pa.table(
+        {
+            "age": [str(at % 20) for at in range(60)],
+            "disease": diseases,
+            "_bucket_disease": [at % 7 for at in range(60)],
+        }
+    )
+    source = DuckDBSource("shown", memory=10**8, temporary=tmp_path, tables={"shown": table.select(shown)})
+    audited = FileAudit(source=source, schema=SCHEMA, most=10)
+    source.profile(audited.columns(SCHEMA), audited.columns(SCHEMA))
+    count, judged, left = source.count, [], []
+
+    def watched(names, *rest):
+        left.extend(piece for piece in judged if piece() is not None)
+        return count(names, *rest)
+
+    monkeypatch.setattr(source, "count", watched)
+    gc.disable()  # which would find pieces that keep themselves, but late
+    try:
+        audited.run([sf.KAnonymity(k=2)], silent, lambda piece: judged.append(weakref.ref(piece)))
+    finally:
+        gc.enable()
+        source.close()
+    assert len(judged) > 2
+    assert not left
 
 
 def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -186,3 +188,24 @@ def test_cells_that_reach_across_groups_are_refused():
     with pytest.raises(SchemaError, match="Missing quasi-identifiers match those of other groups"):
         audit_pieces([missing], ())
     assert audit_pieces([loose], ()).records == 4
+
+
+def test_only_one_piece_is_held_at_a_time():
+    schema, made, held = sf.Schema(quasi=["age"]), [], []
+    table = pa.table({"age": ["20", "30", "40"]})
+    totals = Totals.count(3, {}, schema)
+
+    def pieces() -> Iterator[Evidence]:
+        for at in range(3):
+            held.extend(piece for piece in made if piece() is not None)
+            piece = Evidence(table.slice(at, 1), schema, totals=totals)
+            made.append(weakref.ref(piece))
+            yield piece
+            del piece
+
+    gc.disable()  # which would find pieces that keep themselves, but late
+    try:
+        assert audit_pieces(pieces(), []).records == 3
+    finally:
+        gc.enable()
+    assert not held

@@ -45,6 +45,7 @@ def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> 
     found = PieceAudit(models)
     for piece in pieces:
         found.add(piece)
+        del piece  # before the next one is made
     return found.audit()
 
 
