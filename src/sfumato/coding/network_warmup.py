@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.coding.kernels import (
     aligning,
+    alike_neighborhoods,
     block_moving,
     degree_groups,
     edge_sets,
@@ -63,6 +64,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
     between = np.array([[1, 1], [1, 1]])
     block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
     for copies in (False, True):
         counts = np.zeros(8, dtype=np.int16)
         aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)
