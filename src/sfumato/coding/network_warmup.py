@@ -10,6 +10,7 @@ from sfumato.coding.kernels import (
     block_moving,
     degree_groups,
     edge_sets,
+    known_subgraphs,
     neighborhoods,
     realizing,
     refining,
@@ -34,6 +35,7 @@ def _look_around(offsets: Array, neighbors: Array) -> None:
     hashes = refining.hash_rows(offsets, rows, np.uint64(1))
     refining.equal_rows(offsets, rows, hashes, np.argsort(hashes, kind="stable"), labels)
     refining.distances_from(offsets, neighbors, 0, labels)
+    known_subgraphs.match_patterns(offsets, neighbors, np.zeros((4, 8), dtype=np.bool_))
     neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
     graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
