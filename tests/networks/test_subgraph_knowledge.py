@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -17,6 +17,7 @@ S = sf.networks
 
 @examples(60)
 @given(graphs(6), st.integers(1, 3))
+@example(nx.disjoint_union(nx.complete_graph(3), nx.path_graph(4)), 3)
 def test_candidates_have_the_rarest_subgraph(graph, edges):
     around = [known_subgraphs(graph, person, edges) for person in graph]
     expected = [min((sum(each in other for other in around) for each in mine), default=len(graph)) for mine in around]
