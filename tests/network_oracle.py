@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, permutations
 from math import gcd
 
 import networkx as nx
@@ -46,6 +46,22 @@ def counted(signatures: list[object]) -> list[int]:
 def same_neighborhoods(graph: nx.Graph) -> list[int]:
     around = [graph.subgraph(graph[person]) for person in graph]
     return [sum(nx.is_isomorphic(mine, other) for other in around) for mine in around]
+
+
+def known_subgraphs(graph: nx.Graph, person: int, most: int) -> set[object]:
+    """Return the connected subgraphs of at most some edges that hold a person, nodes numbered in the least way."""
+    found: set[object] = set()
+    for size in range(1, most + 1):
+        for chosen in combinations(graph.edges, size):
+            part = nx.Graph(chosen)
+            if person in part and nx.is_connected(part):
+                others = [each for each in part if each != person]
+                found.add(min(_numbered(part, (person, *order)) for order in permutations(others)))
+    return found
+
+
+def _numbered(part: nx.Graph, order: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(sorted(tuple(sorted(order.index(each) for each in edge)) for edge in part.edges))
 
 
 def copies(graph: nx.Graph) -> int:

@@ -6,9 +6,11 @@ import numpy as np
 
 from sfumato.coding.kernels import (
     aligning,
+    alike_neighborhoods,
     block_moving,
     degree_groups,
     edge_sets,
+    known_subgraphs,
     neighborhoods,
     planted_search,
     realizing,
@@ -38,6 +40,7 @@ def _look_around(offsets: Array, neighbors: Array) -> None:
     hashes = refining.hash_rows(offsets, rows, np.uint64(1))
     refining.equal_rows(offsets, rows, hashes, np.argsort(hashes, kind="stable"), labels)
     refining.distances_from(offsets, neighbors, 0, labels)
+    known_subgraphs.match_patterns(offsets, neighbors, np.zeros((4, 8), dtype=np.bool_))
     neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
     graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
@@ -68,6 +71,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
     between = np.array([[1, 1], [1, 1]])
     block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
     for copies in (False, True):
         counts = np.zeros(8, dtype=np.int16)
         aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)

@@ -1,3 +1,4 @@
+from .algorithms.alike_neighborhoods import AlikeNeighborhoods as AlikeNeighborhoods
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
 from .algorithms.k_match import KMatch as KMatch
 from .algorithms.likely_partition import LikelyPartition as LikelyPartition

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +31,7 @@ def anonymize(
     models: Sequence[Promised],
     algorithm: NetworkSearch,
     secret: str | None = None,
-    source: Mapping[str, Any] | None = None,
+    source: Mapping[str, str | Sequence[str]] | None = None,
     progress: Progress | bool = False,
 ) -> NetworkRelease:
     """Publish a network so that it keeps all models.

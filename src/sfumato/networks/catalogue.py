@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.catalogue import MODELS as TABLE_MODELS
 from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
+from sfumato.networks.algorithms.alike_neighborhoods import AlikeNeighborhoods
 from sfumato.networks.algorithms.degree_sequence import DegreeSequence
 from sfumato.networks.algorithms.k_match import KMatch
 from sfumato.networks.algorithms.likely_partition import LikelyPartition
@@ -29,7 +30,8 @@ PROMISES: dict[str, type[KindPromise[Any]]] = {
 }
 MODELS: ChainMap[str, Any] = ChainMap(PROMISES, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
 ALGORITHMS: dict[str, type[NetworkSearch]] = {
-    search.name: search for search in (DegreeSequence, KMatch, Sangreea, LikelyPartition, RandomChange)
+    search.name: search
+    for search in (DegreeSequence, KMatch, AlikeNeighborhoods, Sangreea, LikelyPartition, RandomChange)
 }
 
 

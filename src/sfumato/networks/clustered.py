@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.networks.exchange import ForeignGraph
 from sfumato.networks.network import Network
 from sfumato.randomness import draw_seed, generator
 from sfumato.schema.schema import Schema
@@ -127,7 +127,7 @@ class ClusteredNetwork:
         bare = Network(keys=self.keys, edges=np.zeros((0, 2), dtype=np.int32))
         return bare.with_edges(np.concatenate(found))
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> ForeignGraph:
         """Return the super-nodes as a NetworkX graph with their sizes and counts; needs the extra `networks`."""
         networkx = optional_library("networkx", extra="networks", error=WriteError)
         graph = networkx.Graph()

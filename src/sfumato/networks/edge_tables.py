@@ -16,6 +16,7 @@ from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, require
 
 AsUndirected: TypeAlias = Literal["either", "both"]
+EdgeRows: TypeAlias = Any  # a table of any library with a row for each edge, or pairs of keys
 MOST_PERSONS = 2**31 - 1
 PAIR = 2
 
@@ -33,7 +34,7 @@ class FoundEdges:
 
 
 def edges_of(
-    edges: Any,
+    edges: EdgeRows,
     names: Mapping[str, str | None],
     *,
     persons: Frame | None = None,
@@ -98,7 +99,7 @@ def numbered_edges(
     )
 
 
-def _edge_table(edges: Any) -> pa.Table:
+def _edge_table(edges: EdgeRows) -> pa.Table:
     if isinstance(edges, np.ndarray | list | tuple):
         if isinstance(edges, np.ndarray) and edges.ndim == PAIR and edges.shape[1] == PAIR and len(edges):
             return pa.table({"source": pa.array(edges[:, 0]), "target": pa.array(edges[:, 1])})

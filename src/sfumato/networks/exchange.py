@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,11 @@ from sfumato.networks.edge_tables import AsUndirected, FoundEdges, numbered_edge
 from sfumato.table.extras import optional_library
 from sfumato.table.frames import to_arrow
 
+ForeignGraph: TypeAlias = Any  # a graph of NetworkX or igraph, of which neither needs to be installed
+
 
 def of_networkx(
-    graph: Any, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
+    graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
 ) -> FoundEdges:
     """Read a NetworkX graph."""
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
@@ -41,7 +43,7 @@ def of_networkx(
 
 
 def of_igraph(
-    graph: Any, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
+    graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
 ) -> FoundEdges:
     """Read an igraph graph."""
     if not all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):
@@ -67,7 +69,7 @@ def of_igraph(
 
 def as_networkx(
     keys: pa.Array, edges: npt.NDArray[np.int32], persons: pa.Table | None, columns: Mapping[str, pa.Array]
-) -> Any:
+) -> ForeignGraph:
     """Make a NetworkX graph."""
     networkx = optional_library("networkx", extra="networks", error=WriteError)
     graph = networkx.Graph()
@@ -80,7 +82,7 @@ def as_networkx(
 
 def as_igraph(
     keys: pa.Array, edges: npt.NDArray[np.int32], persons: pa.Table | None, columns: Mapping[str, pa.Array]
-) -> Any:
+) -> ForeignGraph:
     """Make an igraph graph."""
     try:
         igraph = importlib.import_module("igraph")

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.networks.edge_tables import AsUndirected, FoundEdges, edges_of
-from sfumato.networks.exchange import as_igraph, as_networkx, of_igraph, of_networkx
+from sfumato.networks.edge_tables import AsUndirected, EdgeRows, FoundEdges, edges_of
+from sfumato.networks.exchange import ForeignGraph, as_igraph, as_networkx, of_igraph, of_networkx
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame
 
@@ -71,7 +71,7 @@ class Network:
     @classmethod
     def from_edges(
         cls,
-        edges: Any,
+        edges: EdgeRows,
         *,
         persons: Frame | None = None,
         key: str | None = None,
@@ -115,7 +115,7 @@ class Network:
     @classmethod
     def from_networkx(
         cls,
-        graph: Any,
+        graph: ForeignGraph,
         *,
         kind: str | None = None,
         weight: str | None = None,
@@ -133,7 +133,7 @@ class Network:
     @classmethod
     def from_igraph(
         cls,
-        graph: Any,
+        graph: ForeignGraph,
         *,
         kind: str | None = None,
         weight: str | None = None,
@@ -159,11 +159,11 @@ class Network:
             dropped=found.dropped,
         )
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> ForeignGraph:
         """Return the network as a NetworkX graph; needs the extra `networks`."""
         return as_networkx(self.keys, self.edges, self.persons, self._edge_columns())
 
-    def to_igraph(self) -> Any:
+    def to_igraph(self) -> ForeignGraph:
         """Return the network as an igraph graph, whose library you must have installed."""
         return as_igraph(self.keys, self.edges, self.persons, self._edge_columns())
 

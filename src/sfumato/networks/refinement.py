@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import code_column
+from sfumato.coding.kernels.known_subgraphs import PATTERNS, match_patterns
 from sfumato.coding.kernels.neighborhoods import SAME, inner_degrees, inner_graph, same_graph
 from sfumato.coding.kernels.refining import distances_from, equal_rows, gather_rows, hash_rows
 from sfumato.exceptions import InvalidParameterError
 from sfumato.networks.network import Network
 
 Labels = npt.NDArray[np.int64]
-KNOWN = "H1 to H5, stable, neighborhood, or hubs-1 to hubs-99"
+KNOWN = "H1 to H5, stable, neighborhood, hubs-1 to hubs-99, or subgraph-1 to subgraph-3"
 ALL_BITS = (1 << 64) - 1
 STEPS = 100_000  # of the search for a map of two neighborhoods
 
@@ -29,6 +30,8 @@ def candidates(network: Network, *, knowledge: str = "H1") -> Labels:
         neighbors of all of them, and so on to `"H5"` [1]_; `"stable"` is refined until no class splits any more.
         `"hubs-3"` are the distances to the 3 persons with the most neighbors, and all who tie with the last.
         `"neighborhood"` is the graph of her neighbors [2]_, with the quasi-identifiers of these if they are published.
+        `"subgraph-3"` are any three edges or fewer that hang together around her: candidates are all around whom such
+        edges are found, too, and those of the subgraph that fewest persons have count.
 
     References
     ----------
@@ -43,13 +46,32 @@ def candidates(network: Network, *, knowledge: str = "H1") -> Labels:
     >>> candidates(star, knowledge="H1").tolist()
     [1, 3, 3, 3]
     """
+    found = check_knowledge(knowledge)
+    if found[7]:
+        return _by_subgraphs(network, int(found[8]))
     labels = structure_classes(network, knowledge)
     return np.bincount(labels)[labels]
+
+
+def _by_subgraphs(network: Network, edges: int) -> Labels:
+    """Count for every person who has the rarest of her subgraphs of at most so many edges."""
+    around = _patterns(network, edges)
+    fewest: Labels = np.where(around, around.sum(axis=0), len(network)).min(axis=1).astype(np.int64)
+    return fewest
+
+
+def _patterns(network: Network, edges: int) -> npt.NDArray[np.bool_]:
+    """Return for everybody which subgraphs of at most so many edges are around her."""
+    around = np.zeros((len(network), len(PATTERNS)), dtype=np.bool_)
+    match_patterns(network.offsets, network.neighbors, around)
+    return around[:, edges >= PATTERNS]
 
 
 def structure_classes(network: Network, knowledge: str) -> Labels:
     """Give classes of persons who look alike by this knowledge a number."""
     found = check_knowledge(knowledge)
+    if found[7]:
+        return np.unique(_patterns(network, int(found[8])), axis=0, return_inverse=True)[1].reshape(-1)
     if found[4]:
         return _same_neighborhoods(network)
     if found[5]:
@@ -59,7 +81,7 @@ def structure_classes(network: Network, knowledge: str) -> Labels:
 
 def check_knowledge(knowledge: str) -> re.Match[str]:
     """Refuse what is no knowledge of a network."""
-    found = re.fullmatch(r"(H)([1-5])|(stable)|(neighborhood)|(hubs)-([1-9]\d?)", str(knowledge))
+    found = re.fullmatch(r"(H)([1-5])|(stable)|(neighborhood)|(hubs)-([1-9]\d?)|(subgraph)-([1-3])", str(knowledge))
     if found is None:
         raise InvalidParameterError(f"knowledge must be one of {KNOWN}.")
     return found

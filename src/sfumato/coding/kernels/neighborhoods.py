@@ -50,7 +50,8 @@ def inner_graph(offsets: Array, neighbors: Array, person: int, places: Array) ->
 
 
 @compiled
-def _mixed(number: np.uint64) -> np.uint64:
+def mixed(number: np.uint64) -> np.uint64:
+    """Scatter the bits of a number."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))
@@ -65,8 +66,8 @@ def _stable(starts: Array, ends: Array, colors: Array) -> int:
         for node in range(len(colors)):
             total = np.uint64(0)
             for place in range(starts[node], starts[node + 1]):
-                total += _mixed(colors[ends[place]] + np.uint64(0x9E3779B97F4A7C15))
-            refined[node] = _mixed(colors[node] * np.uint64(3) + total)
+                total += mixed(colors[ends[place]] + np.uint64(0x9E3779B97F4A7C15))
+            refined[node] = mixed(colors[node] * np.uint64(3) + total)
         found = len(np.unique(refined))
         colors[:] = refined
         if found <= count:
@@ -141,7 +142,7 @@ def same_graph(one: Arrays, other: Arrays, labels: Array, others: Array, budget:
         while tried[level] < size and not fresh:
             if theirs[level, tried[level]] == mine[level, node]:
                 mine[level + 1], theirs[level + 1] = mine[level], theirs[level]
-                marker = _mixed(mine[level, node] + np.uint64(level + 7))
+                marker = mixed(mine[level, node] + np.uint64(level + 7))
                 mine[level + 1, node], theirs[level + 1, tried[level]] = marker, marker
                 fresh = True
             tried[level] += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sfumato.kinds.promise import KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.networks.promise import GraphPromise, Published
-from sfumato.networks.refinement import check_knowledge, structure_classes
+from sfumato.networks.refinement import candidates, check_knowledge
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,4 +44,5 @@ class KCandidates(GraphPromise):
 
     def judge(self, published: Published) -> KindVerdict:
         """Count candidates."""
-        return self.of_classes(structure_classes(self.graph(published), self.knowledge))
+        counts = candidates(self.graph(published), knowledge=self.knowledge)
+        return KindVerdict(self, int(counts.min()), int((counts < self.k).sum()))

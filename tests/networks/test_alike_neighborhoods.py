@@ -1,0 +1,84 @@
+"""Neighborhoods made alike: what is kept, what it costs, and when the search gives up."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from drawn_examples import examples
+from network_oracle import graphs, network_of, same_neighborhoods
+from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+
+S = sf.networks
+SECRET = "5f" * 32
+KARATE = network_of(nx.karate_club_graph())
+
+
+def published(network, k, turns=1_000):
+    search = S.AlikeNeighborhoods(turns=turns)
+    return S.anonymize(network, models=[S.KNeighborhood(k=k)], algorithm=search, secret=SECRET)
+
+
+@examples(25)
+@given(graphs(7), st.integers(1, 3))
+def test_everybody_has_a_neighborhood_like_others(graph, k):
+    if k > len(graph):
+        return
+    release = published(network_of(graph), k, turns=200)
+    assert min(same_neighborhoods(release.network.to_networkx())) >= k
+    changed = release.measures["edges-added"] + release.measures["edges-removed"]
+    assert changed <= graph.size()  # nobody is alone where nobody has neighbors
+    if min(same_neighborhoods(graph)) >= k:
+        assert changed == 0
+
+
+@pytest.mark.parametrize(("k", "most"), [(2, 28), (5, 40)])  # 16 and 26 were reached in 3,000 turns
+def test_few_edges_of_karate_change(k, most):
+    measures = published(KARATE, k).measures
+    assert 0 < measures["edges-added"] + measures["edges-removed"] <= most
+
+
+@examples(15)
+@given(graphs(8), st.integers(2, 3), st.integers(0, 2**30))
+def test_changes_are_measured_as_the_whole(graph, k, drawn):
+    size = len(graph)
+    if k > size:
+        return
+    related = nx.to_numpy_array(graph).astype(bool)
+
+    def state():
+        rows, apart = np.zeros((size, size), dtype=np.int32), np.zeros((size, size), dtype=np.int32)
+        return rows, np.zeros(size, dtype=np.uint64), apart, np.zeros(size, dtype=np.int64)
+
+    kept = state()
+    measure_all(related, k, *kept)
+    for step in range(6):
+        one, other = (drawn >> 3 * step) % size, (drawn >> 5 * step) % size
+        if one != other:
+            before = kept[3].sum()
+            assert _toggle(related, one, other, k, *kept) == kept[3].sum() - before
+            whole = state()
+            measure_all(related, k, *whole)
+            assert all(np.array_equal(one, other) for one, other in zip(kept, whole, strict=True))
+
+
+def test_the_search_gives_up_in_a_sentence(monkeypatch):
+    import sfumato.networks.algorithms.alike_neighborhoods as module
+
+    with pytest.raises(
+        InfeasibleError, match=r"in 1 turns; allow more turns, or search by KMatch, which always ends\.$"
+    ):
+        published(KARATE, 5, turns=1)
+    monkeypatch.setattr(module, "anneal_neighborhoods", lambda *_: True)  # a hash that took some for others
+    with pytest.raises(InfeasibleError, match="KMatch"):
+        published(KARATE, 2)
+    monkeypatch.setattr(module, "LARGEST", 33)
+    with pytest.raises(InfeasibleError, match="at most 33 persons, and the network has 34; search by KMatch"):
+        published(KARATE, 2)
+    with pytest.raises(InvalidParameterError):
+        S.AlikeNeighborhoods(turns=0)
