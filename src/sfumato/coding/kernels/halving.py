@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 MOST_CODE = 2**31 - 1
-FEW = 4  # records of the lower half of a run, up to which all are looked at
+FEW = 8  # records of the lower half of a run, up to which all are looked at
 
 
 @compiled
@@ -34,20 +34,33 @@ def sort_runs(codes: Array, run: Array, starts: Array, axis: int, width: int, sp
 
 
 @compiled
-def span_of_all(mine: Array, listed: Array, bounds: Array, runs: int, half: int, spans: Array) -> None:
-    """Find the first and the last code of the lower and of the upper halves of runs, looking at all records."""
-    none = np.int32(MOST_CODE)
-    low, high, low_above, high_above = none, np.int32(-1), none, np.int32(-1)
+def extent(mine: Array, positions: Array, place: int, picked: Array, begin: int, end: int) -> float:
+    """Return how wide records lie along an axis, which begins at `place`."""
+    if begin == end:
+        return 0.0
+    low = mine[picked[begin]]
+    high = low
+    for i in range(begin + 1, end):
+        code = mine[picked[i]]
+        low, high = min(low, code), max(high, code)
+    return positions[place + high] - positions[place + low]
+
+
+@compiled
+def pick_halves(listed: Array, bounds: Array, runs: int, half: int, picked: Array) -> int:
+    """Put the first records of all runs before the others; return how many they are."""
+    below = 0
     for run in range(runs):
-        begin, end = bounds[run], bounds[run + 1]
-        middle = min(begin + half, end)
-        for i in range(begin, middle):
-            code = mine[listed[i]]
-            low, high = min(low, code), max(high, code)
-        for i in range(middle, end):
-            code = mine[listed[i]]
-            low_above, high_above = min(low_above, code), max(high_above, code)
-    spans[0], spans[1], spans[2], spans[3] = low, high, low_above, high_above
+        begin = bounds[run]
+        for i in range(begin, min(begin + half, bounds[run + 1])):
+            picked[below] = listed[i]
+            below += 1
+    above = below
+    for run in range(runs):
+        for i in range(bounds[run] + half, bounds[run + 1]):
+            picked[above] = listed[i]
+            above += 1
+    return below
 
 
 @compiled
@@ -90,26 +103,31 @@ def mark_upper(listed: Array, bounds: Array, runs: int, half: int, upper: Array)
 
 @compiled
 def narrowest_axis(
-    codes: Array, positions: Array, places: Array, sorted_: Array, bounds: Array, runs: int, half: int, upper: Array,
-    spans: Array,
+    codes: Array, positions: Array, places: Array, sorted_: Array, bounds: Array, runs: int, half: int, room: tuple[Array, ...],
 ) -> int:  # fmt: skip
     """Find the axis to cut along, so that the widths of both halves over all axes have the smallest sum."""
-    best, least = 0, -1.0
+    upper, picked, _, spans = room
+    best, least, size = 0, np.inf, bounds[runs] - bounds[0]
     for cut in range(len(codes)):
+        below, above, middle = 0.0, 0.0, 0
         if half > FEW:
             mark_upper(sorted_[cut], bounds, runs, half, upper)
-        below, above = 0.0, 0.0
+        else:
+            middle = pick_halves(sorted_[cut], bounds, runs, half, picked)
         for axis in range(len(codes)):
+            place = places[axis]
             if half > FEW:
                 span_of_ends(codes[axis], sorted_[axis], bounds, runs, half, upper, spans)
+                if spans[1] >= 0:
+                    below += positions[place + spans[1]] - positions[place + spans[0]]
+                if spans[3] >= 0:
+                    above += positions[place + spans[3]] - positions[place + spans[2]]
             else:
-                span_of_all(codes[axis], sorted_[cut], bounds, runs, half, spans)
-            place = places[axis]
-            if spans[1] >= 0:
-                below += positions[place + spans[1]] - positions[place + spans[0]]
-            if spans[3] >= 0:
-                above += positions[place + spans[3]] - positions[place + spans[2]]
-        if least < 0 or below + above < least:
+                below += extent(codes[axis], positions, place, picked, 0, middle)
+                above += extent(codes[axis], positions, place, picked, middle, size)
+            if below + above >= least:
+                break
+        if below + above < least:
             best, least = cut, below + above
     return best
 
@@ -148,7 +166,7 @@ def halve_part(
 
     `stack` has a row for each depth and one more, for where the runs of a part begin, and where the last ends.
     """
-    upper, spare, above, spans = room
+    upper, spare, above, _ = room
     depth = 1
     while depth > 0:
         depth -= 1
@@ -158,7 +176,7 @@ def halve_part(
                 leaf[sorted_[0, i]] = first
             continue
         half = size // 2
-        best = narrowest_axis(codes, positions, places, sorted_, bounds, runs, half, upper, spans)
+        best = narrowest_axis(codes, positions, places, sorted_, bounds, runs, half, room)
         if size == 2:
             for run in range(runs):
                 for i in range(bounds[run], bounds[run + 1]):
