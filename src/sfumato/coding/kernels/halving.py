@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 MOST_CODE = 2**31 - 1
+PAIR = 2  # records of a run whose halves are leaves
 FEW = 8  # records of the lower half of a run, up to which all are looked at
 
 
@@ -43,7 +44,7 @@ def extent(mine: Array, positions: Array, place: int, picked: Array, begin: int,
     for i in range(begin + 1, end):
         code = mine[picked[i]]
         low, high = min(low, code), max(high, code)
-    return positions[place + high] - positions[place + low]
+    return float(positions[place + high] - positions[place + low])
 
 
 @compiled
@@ -67,23 +68,26 @@ def pick_halves(listed: Array, bounds: Array, runs: int, half: int, picked: Arra
 def span_of_ends(
     mine: Array, listed: Array, bounds: Array, runs: int, half: int, upper: Array, spans: Array
 ) -> None:  # fmt: skip
-    """Find the same, given who is in the upper half: along a sorted run both sides are soon met from either end."""
+    """Find the first and the last code of both halves: along a sorted run both are soon met from either end.
+
+    `upper` marks who is in the upper half; `spans` gets both codes of the lower half, then those of the upper one.
+    """
     none = np.int32(MOST_CODE)
     spans[0], spans[1], spans[2], spans[3] = none, -1, none, -1
     for run in range(runs):
         begin, end = bounds[run], bounds[run + 1]
-        sides = 2 if end - begin > half else 1
+        both = end - begin > half
         if begin == end:
             continue
         side, i = upper[listed[begin]], begin
         spans[2 * side] = min(spans[2 * side], mine[listed[begin]])
-        if sides == 2:
+        if both:
             while upper[listed[i]] == side:
                 i += 1
             spans[2 - 2 * side] = min(spans[2 - 2 * side], mine[listed[i]])
         side, i = upper[listed[end - 1]], end - 1
         spans[2 * side + 1] = max(spans[2 * side + 1], mine[listed[end - 1]])
-        if sides == 2:
+        if both:
             while upper[listed[i]] == side:
                 i -= 1
             spans[3 - 2 * side] = max(spans[3 - 2 * side], mine[listed[i]])
@@ -103,9 +107,13 @@ def mark_upper(listed: Array, bounds: Array, runs: int, half: int, upper: Array)
 
 @compiled
 def narrowest_axis(
-    codes: Array, positions: Array, places: Array, sorted_: Array, bounds: Array, runs: int, half: int, room: tuple[Array, ...],
+    codes: Array, positions: Array, places: Array, sorted_: Array, bounds: Array, runs: int, half: int,
+    room: tuple[Array, ...],
 ) -> int:  # fmt: skip
-    """Find the axis to cut along, so that the widths of both halves over all axes have the smallest sum."""
+    """Find the axis to cut along, so that the widths of both halves over all axes have the smallest sum.
+
+    No width is below 0, so that an axis is left as soon as its sum is not below the smallest.
+    """
     upper, picked, _, spans = room
     best, least, size = 0, np.inf, bounds[runs] - bounds[0]
     for cut in range(len(codes)):
@@ -177,7 +185,7 @@ def halve_part(
             continue
         half = size // 2
         best = narrowest_axis(codes, positions, places, sorted_, bounds, runs, half, room)
-        if size == 2:
+        if size == PAIR:
             for run in range(runs):
                 for i in range(bounds[run], bounds[run + 1]):
                     leaf[sorted_[best, i]] = first + i - bounds[run]
