@@ -150,7 +150,10 @@ def value_sets(told: ToldAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[
     sets: list[tuple[int, ...]] = []
     for size in np.flatnonzero(np.bincount(sizes)).tolist():
         mine = np.flatnonzero(sizes == size)
-        columns: list[Ints] = [np.zeros_like(mine), *(codes[offsets[mine] + at] for at in range(size))]
+        columns: list[npt.NDArray[np.integer]] = [
+            np.zeros_like(mine),
+            *(codes[offsets[mine] + at] for at in range(size)),
+        ]
         alike = group_columns(columns, [1] + [len(told.texts)] * size)
         place[mine] = alike.labels + len(sets)
         first = mine[first_rows(alike)]
