@@ -39,7 +39,9 @@ ROOMS = {
     "queries": "Answer queries",
     "collecting": "Collect",
     "relating": "Publish several tables",
+    "baskets": "Publish sets",
     "networks": "Publish networks",
+    "places": "Publish places and ways",
     "condensing": "Condense",
     "mining": "Mine",
     "fusing": "Fuse with other owners",
@@ -137,7 +139,18 @@ def public_names() -> Iterator[tuple[str, Any]]:
     rooms = {name: thing for name, thing in top.items() if isinstance(thing, ModuleType)}
     yield from ((f"sf.{name}", thing) for name, thing in top.items() if name not in rooms)
     for room, module in rooms.items():
-        yield from ((f"sf.{room}.{name}", getattr(module, name)) for name in sorted(set(module.__all__) - set(top)))
+        for name in sorted(set(module.__all__) - set(top)):
+            thing = getattr(module, name)
+            if isinstance(thing, ModuleType):
+                own = {each: made for each, made in vars(thing).items() if _is_at_home(each, made, thing)}
+                yield from ((f"sf.{room}.{name}.{each}", made) for each, made in sorted(own.items()))
+            else:
+                yield f"sf.{room}.{name}", thing
+
+
+def _is_at_home(name: str, thing: object, module: ModuleType) -> bool:
+    """Return whether a module defines a public thing."""
+    return not name.startswith("_") and getattr(thing, "__module__", None) == module.__name__
 
 
 def code_colors() -> str:

@@ -91,7 +91,7 @@ def test_the_audit_reads_the_folder_alone(shop, tmp_path):
         (("--model", "km-anonymity:k=3,m=0"), "KMAnonymity.m must be"),
         (("--model", "km-anonymity:k=999,m=1"), "there are only 200 baskets"),
         (("--model", "km-anonymity:k=3,m=2", "--algorithm", "apriori"), "There is no algorithm 'apriori'"),
-        (("--model", "km-anonymity:k=3,m=2", "--recipe", "absent.toml"), "absent.toml"),
+        (("--model", "km-anonymity:k=3,m=2", "--recipe", "absent.toml"), "A recipe says what"),
     ],
 )
 def test_bad_requests_are_refused_in_one_sentence(shop, tmp_path, words, said):

@@ -128,3 +128,22 @@ def test_bad_requests_are_refused(tmp_path, friends, run, options, why):
     done = run("network", "anonymize", friends, *options, "--out", tmp_path / "out")
     assert (done.exit_code, why in done.output) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_attack_compares_the_original_with_the_release(tmp_path, friends, run):
+    asked = ["--model", "k-anonymity:k=5", "--algorithm", "sangreea", "--out", tmp_path / "out"]
+    assert run("network", "anonymize", friends, *asked).exit_code == 0
+    public, recipe = tmp_path / "out" / "public", tmp_path / "out" / "internal" / "recipe.toml"
+    options = ["--with", friends, "--recipe", recipe, "--knowledge", "H1,H2", "--seeds", "5", "--plantings", "2"]
+    done = run("network", "attack", public, *options, "--seed", "1", "--json")
+    assert done.exit_code == 0, done.output
+    found = {side: each["attacks"] for side, each in json.loads(done.stdout).items()}
+    assert [each["attack"] for each in found["original"]][:2] == ["structure by H1", "structure by H2"]
+    assert found["original"][1]["successes"] == 23
+    assert found["published"][1]["successes"] < 5
+    assert "planted persons" in run("network", "attack", public, *options).output
+    other = tmp_path / "other.txt"
+    nx.write_edgelist(nx.path_graph(34), other, data=False)
+    refused = run("network", "attack", public, "--with", other, *options[2:])
+    assert refused.exit_code == 2
+    assert "give what it was made from" in refused.output

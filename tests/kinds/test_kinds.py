@@ -23,7 +23,7 @@ from sfumato.reporting.kind_pages import ReportSection
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AtLeast(KindPromise[list[int]]):
+class Reaching(KindPromise[list[int]]):
     """Every number must reach a limit."""
 
     name = "at-least"
@@ -46,7 +46,7 @@ class AtLeast(KindPromise[list[int]]):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Other(AtLeast):
+class Other(Reaching):
     """The same under another name."""
 
     name = "other"
@@ -58,11 +58,11 @@ class Leave(KindSearch[list[int]]):
 
     name = "leave"
     reference = "made up"
-    serves: ClassVar = (AtLeast,)
+    serves: ClassVar = (Reaching,)
 
     def find(self, request: KindRequest[list[int]]) -> list[int]:
         """Keep what is large enough."""
-        return [each for each in request.data if each >= request.only(AtLeast).k]
+        return [each for each in request.data if each >= request.only(Reaching).k]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ class Numbers(KindRelease[list[int]]):
     def _read_files(self, folder: Path) -> list[int]:
         return json.loads((folder / "numbers.csv").read_text().replace("]0", ", 0]").replace("]9", ", 9]"))
 
-    def _judge(self, published: list[int], models: Sequence[AtLeast]) -> KindAudit:
+    def _judge(self, published: list[int], models: Sequence[Reaching]) -> KindAudit:
         return audited(models, published, {"numbers": len(published)})
 
     def _unchanged(self, read: list[int]) -> bool:
@@ -92,7 +92,7 @@ class Numbers(KindRelease[list[int]]):
 
 
 def released(*, spoiled: str = "", secret: str | None = None) -> Numbers:
-    models = (AtLeast(k=3),)
+    models = (Reaching(k=3),)
     found = Leave().find(KindRequest(data=[1, 3, 5], models=models))
     recipe = KindRecipe(kind="numbers", models=models, algorithm=Leave(), secret=secret, source={"numbers": 3})
     return Numbers(
@@ -135,7 +135,7 @@ def test_files_that_are_not_what_was_judged_are_not_written(tmp_path, spoiled, w
 def test_a_recipe_makes_the_same_settings_again(tmp_path):
     recipe = released(secret="5f" * 32).recipe
     (tmp_path / "recipe.toml").write_text(recipe.to_toml())
-    models, algorithms = {"at-least": AtLeast}, {"leave": Leave}
+    models, algorithms = {"at-least": Reaching}, {"leave": Leave}
     assert KindRecipe.read(tmp_path / "recipe.toml", "numbers", models, algorithms) == recipe
     assert tomllib.loads(recipe.to_toml())["models"] == [{"name": "at-least", "k": 3}]
     with pytest.raises(RecipeError, match="not one for letters"):
@@ -143,13 +143,13 @@ def test_a_recipe_makes_the_same_settings_again(tmp_path):
 
 
 def test_an_audit_names_its_levels_and_what_breaks_a_promise():
-    audit = audited([AtLeast(k=3)], [1, 5], {"numbers": 2})
+    audit = audited([Reaching(k=3)], [1, 5], {"numbers": 2})
     assert not audit.holds
     assert audit.level("at-least") == 1
     assert "1 numbers" in repr(audit)
     with pytest.raises(InvalidParameterError, match="did you mean 'at-least'"):
         audit.level("at-last")
-    both = audited([AtLeast(k=3), AtLeast(k=1)], [1, 5], {})
+    both = audited([Reaching(k=3), Reaching(k=1)], [1, 5], {})
     assert both.level("at-least") == 1
 
 
@@ -159,7 +159,7 @@ def test_a_search_refuses_what_it_cannot_keep():
 
     Strict().check([Other(k=2)])
     with pytest.raises(UnsupportedModelError, match="cannot keep at-least; promise other"):
-        Strict().check([AtLeast(k=2)])
+        Strict().check([Reaching(k=2)])
 
 
 def test_a_report_stands_alone_before_anything_is_written():

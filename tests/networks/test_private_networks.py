@@ -227,3 +227,9 @@ def test_a_rung_is_as_likely_as_its_width_and_height_say():
     found = np.array([ladder.draw(Fraction(2)) for _ in range(400)])
     share = exp(-1)
     assert abs((found == 0).mean() - (1 - share) / (1 + share)) < 0.1
+
+
+@pytest.mark.shared_data
+def test_golden_triangles_of_the_real_network(shared_data):
+    found, ladder = ladder_of(S.read(shared_data / "networks" / "facebook.txt"))
+    assert (found, *ladder.widths(2).tolist()) == (1_612_010, 293, 294)

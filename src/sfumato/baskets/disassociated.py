@@ -216,7 +216,7 @@ class DisassociatedBaskets(PublishedSets):
             "joint clusters": len(self.above) - len(self.sizes),
             "parts": len(self.part_begins) - 1,
             "terms": len(self.terms),
-            "fewest expected matches of two items in chunks": self.fewest_expected(),
+            "fewest expected matches of two items in chunks": float(f"{self.fewest_expected():.4g}"),
         }
 
     def fewest_expected(self) -> float:

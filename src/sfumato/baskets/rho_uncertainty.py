@@ -69,7 +69,8 @@ class RhoUncertainty(KindPromise[PublishedSets]):
             share = Fraction(str(self.rho))
             found = walk_closed_sets(sets, baskets.is_sensitive, share=share, most=MOST_CLOSED)
             refuse_too_many(found, MOST_CLOSED, "bound what is known by most=")
-            return KindVerdict(self, found.worst, found.broken)
+            certain = found.worst >= 1  # the walk ends at the first such rule, so others are not counted
+            return KindVerdict(self, found.worst, min(found.broken, 1) if certain else found.broken)
         each = [self.broken(sets, baskets.is_sensitive, size) for size in range(1, self.most + 1)]
         return KindVerdict(self, max(found.worst for found in each), sum(found.broken for found in each))
 

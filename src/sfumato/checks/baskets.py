@@ -22,14 +22,13 @@ from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.item_tree import ItemTree
 from sfumato.baskets.measuring import measures_of
 from sfumato.baskets.published import PublishedSets
+from sfumato.checks.kinds import check_promise_is_made_again_from_its_parameters, check_promise_states_its_facts
 from sfumato.exceptions import InfeasibleError, UnsupportedModelError
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.kinds.search import KindRequest, KindSearch
-from sfumato.models.words import ModelWords
 from sfumato.randomness import Stream, generator, repeatable_secret
-from sfumato.recipe import choice_of
 from sfumato.validation import is_whole
 
 Promise = KindPromise[Any]
@@ -69,24 +68,6 @@ def check_basket_search(search: Search, models: Sequence[Promise]) -> None:
     """Run every check on one search, which must keep these promises."""
     for check in SEARCH_CHECKS:
         check(search, models)
-
-
-def check_promise_states_its_facts(promise: Promise) -> None:
-    """A promise states its name, its source, its words, and which way its numbers are stricter."""
-    assert promise.name == promise.name.lower().replace(" ", "-")
-    assert promise.reference
-    assert promise.counted
-    assert promise.bound in {"min", "max"}
-    assert promise.words.stops != ModelWords(title="").stops
-    assert promise.words.open != ModelWords(title="").open
-    numbers = {name for name, value in promise.parameters().items() if not isinstance(value, str | list | tuple)}
-    assert numbers <= set(promise.stricter)
-
-
-def check_promise_is_made_again_from_its_parameters(promise: Promise) -> None:
-    """A recipe holds all that a promise needs."""
-    entry = {"name": promise.name, **promise.parameters()}
-    assert choice_of({promise.name: type(promise)}, entry, "model") == promise
 
 
 def check_stricter_promises_keep_fewer_files(promise: Promise) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.checks.kinds import check_promise_states_its_facts
 from sfumato.exceptions import InfeasibleError, UnsupportedModelError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.base import PrivacyModel
-from sfumato.models.words import ModelWords
 from sfumato.networks.anonymizing import anonymize, carry_out, renumbered
 from sfumato.networks.auditing import promises
 from sfumato.networks.catalogue import MODELS, read_recipe
@@ -61,18 +61,6 @@ def check_network_search(search: NetworkSearch, models: Sequence[Model]) -> None
     """Run every check on one search, which must keep these promises."""
     for check in SEARCH_CHECKS:
         check(search, models)
-
-
-def check_promise_states_its_facts(promise: Promise) -> None:
-    """A promise states its name, its source, its words, and which way its numbers are stricter."""
-    assert promise.name == promise.name.lower().replace(" ", "-")
-    assert promise.reference
-    assert promise.counted
-    assert promise.bound in {"min", "max"}
-    assert promise.words.stops != ModelWords(title="").stops
-    assert promise.words.open != ModelWords(title="").open
-    numbers = {name for name, value in promise.parameters().items() if not isinstance(value, str)}
-    assert numbers <= set(promise.stricter)
 
 
 def check_promise_is_made_again_from_its_parameters(promise: Promise) -> None:

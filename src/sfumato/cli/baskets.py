@@ -19,9 +19,11 @@ from sfumato.cli.kinds import (
     Replace,
     asked,
     asked_models,
+    end_audit,
+    judged_models,
+    known_recipe,
     print_attacks,
-    print_audit,
-    print_release,
+    write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import progress, remark
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from sfumato.baskets.baskets import Baskets
     from sfumato.baskets.published import PublishedSets
     from sfumato.hierarchies.taxonomy import Taxonomy
-    from sfumato.kinds.recipe import KindRecipe
 
 EXAMPLES = examples(
     "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
@@ -118,14 +119,11 @@ def anonymize(
     from sfumato.baskets.anonymizing import anonymize as make
     from sfumato.baskets.anonymizing import carry_out
     from sfumato.baskets.catalogue import ALGORITHMS, MODELS
+    from sfumato.baskets.recipes import read_recipe
     from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
-    known = _recipe(recipe)
-    if known is not None and (model or algorithm):
-        raise InvalidParameterError(
-            "A recipe says what to promise and how to search; leave out --model and --algorithm."
-        )
+    known = known_recipe(recipe, read_recipe, model, algorithm)
     baskets, how = reading.read(file, dict(known.source) if known else {})
     with progress("Searching") as tell:
         if known is not None:
@@ -136,9 +134,7 @@ def anonymize(
             more = _tree_for(name, ALGORITHMS, baskets, taxonomy, fan_out)
             search = asked("algorithm", name, ALGORITHMS, **more)
             release = make(baskets, models=models, algorithm=search, source=how, progress=tell)
-    with progress("Writing") as tell:
-        release.write(out, table_format=table_format, replace=replace, report=not no_report, progress=tell)
-    print_release(release, out, json=json)
+    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
 @app.command(
@@ -159,13 +155,12 @@ def audit(
     """Judge published baskets from their files alone; the exit code is 1 if a promise does not hold."""
     from sfumato.baskets.auditing import audit as judge
     from sfumato.baskets.catalogue import MODELS
+    from sfumato.baskets.recipes import read_recipe
 
-    known = _recipe(recipe)
-    models = asked_models(model, MODELS) if model or known is None else known.models
+    models = judged_models(model, recipe, read_recipe, MODELS)
     with progress("Judging"):
         found = judge(_published(published, reading), models=models)
-    print_audit(found, json=json)
-    raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
+    end_audit(found, json=json)
 
 
 @app.command(
@@ -195,9 +190,10 @@ def attack(
     The exit code is 1 if an attack on what is published succeeds: if it is surely right more often than its control.
     """
     from sfumato.baskets.attacking import attack as run
+    from sfumato.baskets.recipes import read_recipe
     from sfumato.randomness import draw_seed
 
-    known = _recipe(recipe)
+    known = known_recipe(recipe, read_recipe, (), None)
     tree = _taxonomy(taxonomy) or getattr(known.algorithm if known else None, "taxonomy", None)
     baskets, _ = reading.read(original, dict(known.source) if known else {})
     drawn = draw_seed() if seed is None else seed
@@ -210,12 +206,6 @@ def attack(
         }
     print_attacks(sides, json=json)
     raise typer.Exit(DOES_NOT_HOLD if sides["published"].succeeding else 0)
-
-
-def _recipe(path: Path | None) -> KindRecipe | None:
-    from sfumato.baskets.recipes import read_recipe
-
-    return None if path is None else read_recipe(path)
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:

@@ -25,6 +25,7 @@ from sfumato.cli.kinds import (
 )
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.printing import print_json, progress, remark
+from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -182,7 +183,10 @@ def attack(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Attack published ways by a few known points of persons, before and after; the recipe tells who is who."""
+    """Attack published ways by a few known points of persons, before and after; the recipe tells who is who.
+
+    The exit code is 1 if the attack on what is published succeeds: if it is surely right more often than its control.
+    """
     from sfumato.places.anonymizing import carry_out
     from sfumato.places.attacking import attack as run
     from sfumato.places.catalogue import read_recipe
@@ -204,6 +208,7 @@ def attack(
             shown = again
         after = run(shown, original, **options)
     print_attacks({"original": before, "published": after}, json=json)
+    raise typer.Exit(DOES_NOT_HOLD if after.succeeding else 0)
 
 
 def _published(path: Path) -> Trajectories | RegionWays:

@@ -119,7 +119,8 @@ class ItemSets:
             return
         baskets = self.codes, self.offsets, self.rows
         judged = self._cover(None), np.zeros(0, dtype=np.bool_), np.zeros(3, dtype=np.int64)
-        kernel.walk_sets(baskets, self.postings, order, size, k, self._space(size), judged, tuple(state))
+        raised = state.ranks, state.tree, state.cut  # the plain tuple for which the loop is compiled
+        kernel.walk_sets(baskets, self.postings, order, size, k, self._space(size), judged, raised)
 
     def _judge_items(self, k: int, cover: tuple[Codes, Ints, Codes, Ints], told: Ints, marks: Flags) -> None:
         """Judge single items as sets of one."""

@@ -10,9 +10,13 @@ from sfumato.coding.kernels import (
     degree_groups,
     edge_sets,
     neighborhoods,
+    planted_search,
     realizing,
     refining,
+    seed_matching,
+    shared_neighbors,
     super_nodes,
+    wiring,
 )
 from sfumato.coding.kernels.compiling import Array, Arrays
 
@@ -24,6 +28,7 @@ def warm_up_networks() -> None:
     _look_around(*graph)
     _change_edges(edges, *graph)
     _gather_persons(edges, graph)
+    _find_persons(graph)
 
 
 def _look_around(offsets: Array, neighbors: Array) -> None:
@@ -67,3 +72,17 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
         counts = np.zeros(8, dtype=np.int16)
         aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)
         aligning.anneal_rows(graph, four // 2, four % 2, 2, counts, words, 1.0, copies)
+
+
+def _find_persons(graph: Arrays) -> None:
+    """Count shared neighbors, make edges up, and match persons of two networks."""
+    offsets, neighbors = graph
+    four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
+    shared_neighbors.shared_neighbors(offsets, neighbors, four)
+    made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
+    wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
+    seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
+    to = np.array([0, -1, -1, -1])
+    seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
+    inner = np.array([[False, True], [True, False]])
+    planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attacks.results import Attacks
+from sfumato.attacks.results import AttackResult, Attacks
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.networks.anonymizing import carry_out
 from sfumato.networks.attacks.attributes import guess_attribute
@@ -65,16 +65,30 @@ def attack(
     rng = generator(seed)
     shown, who = _seen(published, original, seed)
     setting = NetworkSetting(published=shown, original=original, who=who, targets=targets, rng=rng)
-    results = [match_structure(setting, each) for each in knowledge]
-    skipped: dict[str, str] = {}
+    found = [
+        Attacks(results=tuple(match_structure(setting, each) for each in knowledge)),
+        _planted(original, _publisher(published, seed), plantings, rng),
+        Attacks(results=(propagate(setting, seeds=seeds, overlap=overlap, runs=runs),)),
+        _guessed(setting),
+    ]
+    skipped = {name: why for each in found for name, why in each.skipped.items()}
+    return Attacks(results=tuple(result for each in found for result in each), skipped=skipped)
+
+
+def _planted(original: Network, publish: Publish, plantings: int, rng: np.random.Generator) -> Attacks:
+    name = "planted persons"
     if len(original) < 2 * FEWEST:
-        skipped["planted persons"] = f"they need at least {2 * FEWEST} other persons to know."
-    else:
-        try:
-            results.append(find_planted_groups(original, _publisher(published, seed), plantings=plantings, rng=rng))
-        except InfeasibleError:
-            skipped["planted persons"] = "the release cannot be made with the planted persons."
-    results.append(propagate(setting, seeds=seeds, overlap=overlap, runs=runs))
+        return Attacks(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
+    try:
+        return Attacks(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
+    except InfeasibleError:
+        return Attacks(results=(), skipped={name: "the release cannot be made with the planted persons."})
+
+
+def _guessed(setting: NetworkSetting) -> Attacks:
+    """Guess relations and sensitive attributes of persons who are recognized."""
+    original, skipped = setting.original, {}
+    results: list[AttackResult] = []
     if 0 < original.size < len(original) * (len(original) - 1) // 2:
         results += guess_relations(setting)
     else:

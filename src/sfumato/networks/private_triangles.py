@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.common_neighbors import shared_neighbors
+from sfumato.coding.kernels.shared_neighbors import shared_neighbors
 from sfumato.exceptions import InfeasibleError
 from sfumato.networks.network import Network
 from sfumato.networks.paying import pay

@@ -29,7 +29,7 @@ def cloak(
     kinds: Kinds | None = None,
     diversity: int = 1,
 ) -> Regions:
-    """Give everybody a region in place of a position [1]_ [2]_ [3]_.
+    """Give everybody a region in place of a position [1]_, [2]_, [3]_.
 
     `"hilbert"` and `"halving"` put persons into groups of at least k that share one region: `Reciprocal(k)` holds.
     `"quadrants"` and `"casper"` only take care that k persons *stand* in the region; who knows the method and all

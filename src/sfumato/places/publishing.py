@@ -63,7 +63,21 @@ def renumbered(points: Points, stream: Stream) -> Trajectories:
     if taken.clusters is not None:
         numbers = np.unique(taken.clusters, return_inverse=True)[1]
         taken = replace(taken, clusters=stream.permutation(int(numbers.max()) + 1)[numbers])
-    return Trajectories.of(taken)
+    return Trajectories.of(_only_used(taken))
+
+
+def _only_used(points: Points) -> Points:
+    """Forget names of places and of sensitive values that do not occur any more."""
+    changed: dict[str, object] = {}
+    for numbers, names in (("places", "names"), ("values", "value_names")):
+        held = getattr(points, numbers)
+        if held is not None:
+            used, again = np.unique(held, return_inverse=True)
+            changed |= {
+                numbers: again.ravel().astype(np.int64),
+                names: tuple(getattr(points, names)[each] for each in used),
+            }
+    return replace(points, **changed)  # type: ignore[arg-type]  # numbers and names, as they were
 
 
 def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:

@@ -25,20 +25,21 @@ def row_distances(mine: Array, offsets: Array, rows: Array) -> Array:
 
 
 @compiled
-def _best(one: Arrays, other: Arrays, to: Array, back: Array, person: int, scores: Array, touched: Array) -> Arrays:
+def _best(one: Arrays, other: Arrays, to: Array, back: Array, person: int, also: int, work: Arrays) -> Arrays:
     """Score the free persons of another network by the mapped neighbors of a person, and return the best.
 
+    Free are those whom nobody is mapped to, and `also`, so that somebody who is mapped can be mapped anew.
     A score is the number of neighbors whose images are neighbors, over the square root of the degree. Returned are the
     best person, and by how many standard deviations of all scores she is better than the second.
     """
-    size, found = len(other[0]) - 1, 0
+    size, found, scores, touched = len(other[0]) - 1, 0, work[0], work[1]
     for place in range(one[0][person], one[0][person + 1]):
         image = to[one[1][place]]
         if image < 0:
             continue
         for step in range(other[0][image], other[0][image + 1]):
             there = other[1][step]
-            if back[there] < 0 or back[there] == person:
+            if back[there] < 0 or there == also:
                 if scores[there] == 0:
                     touched[found] = there
                     found += 1
@@ -58,20 +59,23 @@ def _best(one: Arrays, other: Arrays, to: Array, back: Array, person: int, score
 
 
 @compiled
-def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: float, rounds: int) -> Number:
-    """Map persons from those mapped so far, and back; return the number of rounds until nothing changed."""
+def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: float, orders: Array) -> Number:
+    """Map persons from those mapped so far, and back; return the number of rounds until nothing changed.
+
+    `orders` has a row for each round: the order in which persons are visited. A fixed order finds fewer of them.
+    """
     size = max(len(to), len(back))
-    scores, touched = np.zeros(size), np.empty(size, dtype=np.int64)
+    work = np.zeros(size), np.empty(size, dtype=np.int64)
     fixed = to >= 0
-    for turn in range(rounds):
+    for turn in range(len(orders)):
         changed = 0
-        for person in range(len(to)):
+        for person in orders[turn]:
             if fixed[person]:
                 continue
-            there, ahead = _best(one, other, to, back, person, scores, touched)
+            there, ahead = _best(one, other, to, back, person, to[person], work)
             if there < 0 or ahead < theta or there == to[person]:
                 continue
-            again, ahead = _best(other, one, back, to, there, scores, touched)
+            again, ahead = _best(other, one, back, to, there, person, work)
             if again != person or ahead < theta:
                 continue
             if to[person] >= 0:
@@ -80,4 +84,4 @@ def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: floa
             changed += 1
         if changed == 0:
             return turn + 1
-    return rounds
+    return len(orders)

@@ -103,8 +103,8 @@ def plant(original: Network, plantings: int, rng: np.random.Generator) -> tuple[
     return planted, plans
 
 
-def _counts(rng: np.random.Generator, size: int) -> list[int]:
-    return np.minimum(rng.integers(FEWEST, MOST + 1, GROUP), size - VICTIMS).tolist()
+def _counts(rng: np.random.Generator, size: int) -> Integers:
+    return np.minimum(rng.integers(FEWEST, MOST + 1, GROUP), size - VICTIMS)
 
 
 def _different_marks(rng: np.random.Generator) -> Integers:

@@ -28,7 +28,7 @@ def propagate(setting: NetworkSetting, *, seeds: int, overlap: float, runs: int)
     for _ in range(runs):
         known = setting.original.with_edges(_thinned(setting, overlap))
         start = setting.rng.permutation(persons)[:seeds]
-        to = spread(known, setting.published, start, setting.who[start])
+        to = spread(known, setting.published, start, setting.who[start], setting.rng)
         to[start] = -1
         claims += int((to >= 0).sum())
         right += int((to == setting.who).sum())
@@ -52,10 +52,11 @@ def _thinned(setting: NetworkSetting, overlap: float) -> Integers:
     return np.asarray(setting.original.edges[setting.rng.random(setting.original.size) < overlap])
 
 
-def spread(known: Network, published: Network, start: Integers, images: Integers) -> Integers:
+def spread(known: Network, published: Network, start: Integers, images: Integers, rng: np.random.Generator) -> Integers:
     """Return the published person of every known one, -1 where none is claimed."""
     to, back = np.full(len(known), -1, dtype=np.int64), np.full(len(published), -1, dtype=np.int64)
     to[start], back[images] = images, start
     one, other = (known.offsets, known.neighbors), (published.offsets, published.neighbors)
-    spread_seeds(one, other, to, back, THETA, ROUNDS)
+    orders = rng.permuted(np.tile(np.arange(len(known)), (ROUNDS, 1)), axis=1)
+    spread_seeds(one, other, to, back, THETA, orders)
     return to

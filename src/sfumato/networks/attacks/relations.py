@@ -27,9 +27,9 @@ def guess_relations(setting: NetworkSetting) -> list[AttackResult]:
     relation beats a pair of persons who know somebody in common. The control scores the same pairs of other persons.
     """
     original, rng = setting.original, setting.rng
-    hidden = original.edges[rng.permutation(original.size)[: max(1, int(HIDDEN * original.size))]]
+    hidden = original.edges[rng.permutation(original.size)[: max(1, int(HIDDEN * original.size))]].astype(np.int64)
     shown = _matrix(setting.recognized, hidden)
-    asked = hidden[: setting.targets].astype(np.int64)
+    asked = hidden[: setting.targets]
     apart, near = _unrelated(setting, len(asked)), _two_steps_apart(setting, len(asked))
     other = rng.permutation(len(original))
     found = []
@@ -63,7 +63,7 @@ def _matrix(network: Network, hidden: Integers) -> Matrix:
 
     size = len(network)
     edges = network.edges.astype(np.int64)
-    kept = edges[~np.isin(edges[:, 0] * size + edges[:, 1], hidden[:, 0].astype(np.int64) * size + hidden[:, 1])]
+    kept = edges[~np.isin(edges[:, 0] * size + edges[:, 1], hidden[:, 0] * size + hidden[:, 1])]
     ends = np.concatenate([kept, kept[:, ::-1]])
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(size, size))
 

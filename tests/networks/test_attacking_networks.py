@@ -1,0 +1,299 @@
+"""Attacks on networks: right where the structure gives persons away, and no better than guessing where it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+import sfumato as sf
+from drawn_examples import examples
+from network_oracle import graphs, network_of
+from sfumato.attacks.results import AttackResult
+from sfumato.coding.kernels.planted_search import find_planted
+from sfumato.coding.kernels.seed_matching import row_distances
+from sfumato.exceptions import InvalidParameterError
+from sfumato.networks.attacks.attributes import guess_attribute
+from sfumato.networks.attacks.matching import match_structure
+from sfumato.networks.attacks.planting import GROUP, VICTIMS, find_planted_groups, plant, search
+from sfumato.networks.attacks.propagation import propagate, spread
+from sfumato.networks.attacks.relations import SCORES, _matrix, guess_relations
+from sfumato.networks.attacks.setting import NetworkSetting, who_is_who
+from sfumato.samples import generate_network
+
+S = sf.networks
+KARATE = network_of(nx.karate_club_graph())
+FRIENDS = generate_network(300, seed=3)
+RING = network_of(nx.cycle_graph(40))
+
+
+def setting(original, published=None, who=None, targets=1000):
+    who = np.arange(len(original)) if who is None else who
+    rng = np.random.default_rng(1)
+    return NetworkSetting(published=published or original, original=original, who=who, targets=targets, rng=rng)
+
+
+def shuffled(network, seed=2):
+    """Publish a network under new numbers; return it and who is who."""
+    number = np.random.default_rng(seed).permutation(len(network))
+    return network.with_edges(number[network.edges]), number
+
+
+@pytest.mark.parametrize(("knowledge", "alone"), [("H1", 6), ("H2", 23), ("H3", 23), ("neighborhood", 16)])
+def test_those_who_are_alone_by_their_structure_are_found(knowledge, alone):
+    found = match_structure(setting(KARATE, *shuffled(KARATE)), knowledge)
+    assert (found.successes, found.claims, found.targets) == (alone, alone, 34)
+    assert found.details["in the crowd"] == 1
+    own = S.candidates(KARATE, knowledge=knowledge)
+    assert found.details["belief"] == pytest.approx((1 / own).mean())
+    assert found.baseline == pytest.approx(1 / 34)
+
+
+def test_nobody_of_a_ring_is_found():
+    for knowledge in ("H1", "H2", "H3", "neighborhood"):
+        assert match_structure(setting(RING), knowledge).claims == 0
+
+
+def test_the_nearest_is_found_where_edges_changed():
+    star = network_of(nx.star_graph(9))
+    less = star.with_edges(star.edges[1:])
+    for knowledge in ("H1", "H2"):
+        found = match_structure(setting(star, less), knowledge)
+        assert found.successes == 1
+    assert match_structure(setting(star, less), "H3").claims == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distance"), [([2, 3], [2, 3], 0), ([1, 4], [4], 1), ([], [2, 2], 4), ([1, 5], [2, 2], 4)]
+)
+def test_distances_of_degrees_fill_up_with_zeros(one, other, distance):
+    rows = np.array([7, *other], dtype=np.int64)
+    found = row_distances(np.array(one, dtype=np.int64), np.array([0, 1, len(rows)]), rows)
+    assert found[1] == distance
+
+
+def test_seeds_spread_over_a_copy_and_not_over_strangers():
+    published, who = shuffled(FRIENDS)
+    found = propagate(setting(FRIENDS, published, who), seeds=10, overlap=0.95, runs=10)
+    assert found.rate > 0.8
+    assert found.succeeds
+    assert found.targets == 10 * 290
+    assert found.interval[0] < 0.75  # ten runs, not 2,900 persons
+    stranger = network_of(nx.gnm_random_graph(300, FRIENDS.size, seed=1))
+    assert not propagate(setting(FRIENDS, stranger), seeds=10, overlap=0.95, runs=10).succeeds
+
+
+def test_seeds_are_kept_and_nobody_is_claimed_twice():
+    start = np.array([3, 5, 8, 13])
+    to = spread(FRIENDS, FRIENDS, start, start, np.random.default_rng(1))
+    assert to[start].tolist() == start.tolist()
+    claimed = to[to >= 0]
+    assert len(set(claimed.tolist())) == len(claimed)
+    assert (spread(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
+
+
+def result(runs, successes, targets):
+    return AttackResult(
+        attack="a",
+        question="b",
+        targets=targets,
+        claims=targets,
+        successes=successes,
+        baseline=0,
+        control_targets=0,
+        control_successes=0,
+        runs=runs,
+    )
+
+
+def test_intervals_of_runs_cover_the_rate_of_runs_that_succeed_or_fail_as_a_whole():
+    rng, persons, runs = np.random.default_rng(1), 100, 10
+    covered = naive = 0
+    for _ in range(300):
+        right = rng.binomial(persons, np.where(rng.random(runs) < 0.7, 0.8, 0.0)).sum()
+        low, high = result(runs, int(right), runs * persons).interval
+        covered += low <= 0.56 <= high
+        low, high = result(None, int(right), runs * persons).interval
+        naive += low <= 0.56 <= high
+    assert covered / 300 >= 0.95
+    assert naive / 300 < 0.6
+    assert result(10, 5, 50).to_dict()["runs"] == 10
+    assert "runs" not in result(None, 5, 50).to_dict()
+
+
+@pytest.mark.parametrize("name", ["common neighbors", "Adamic-Adar", "Katz"])
+@examples(15)
+@given(graph=graphs())
+def test_scores_of_pairs_are_those_of_the_definitions(name, graph):
+    network, pairs = network_of(graph), np.argwhere(np.triu(np.ones((len(graph), len(graph))), 1))
+    links = nx.to_numpy_array(graph)
+    slow = {
+        "common neighbors": links @ links,
+        "Adamic-Adar": links @ np.diag([1 / np.log(d) if d > 1 else 0 for d in links.sum(axis=0)]) @ links,
+        "Katz": 0.005 * links + 0.005**2 * links @ links + 0.005**3 * links @ links @ links,
+    }[name]
+    found = SCORES[name](_matrix(network, np.zeros((0, 2), dtype=np.int64)), pairs)
+    assert found == pytest.approx(slow[pairs[:, 0], pairs[:, 1]])
+
+
+def test_hidden_relations_are_found_by_communities_and_not_in_a_random_network():
+    for found in guess_relations(setting(FRIENDS, targets=150)):
+        assert found.succeeds
+        assert found.details["against two steps apart"] < found.rate
+    noise = network_of(nx.gnm_random_graph(300, 1500, seed=1))
+    assert not any(found.succeeds for found in guess_relations(setting(noise)))
+
+
+def test_a_hidden_relation_is_not_seen():
+    """Removing hidden edges removes what gives them away: here they are all that is known of a pair."""
+    pairs = network_of(nx.from_edgelist([(2 * each, 2 * each + 1) for each in range(300)]))
+    for found in guess_relations(setting(pairs)):
+        assert not found.succeeds
+
+
+def with_values(network, values):
+    persons = pa.table({"disease": values})
+    return replace(network, persons=persons, schema=sf.Schema(sensitive=["disease"]))
+
+
+def test_what_neighbors_share_is_guessed():
+    home = [0] * 40 + [1] * 60 + [None] * 5
+    blocks = nx.stochastic_block_model([40, 60, 5], [[0.3, 0.02, 0], [0.02, 0.3, 0], [0, 0, 0.5]], seed=1)
+    plain = nx.empty_graph(105)
+    plain.add_edges_from(blocks.edges)
+    alike = with_values(network_of(plain), home)
+    for found in guess_attribute(setting(alike), "disease"):
+        assert found.rate > 0.9
+        assert found.targets == 10  # of 100 with a value
+    drawn = with_values(alike, np.random.default_rng(1).permutation(home[:100]).tolist() + [None] * 5)
+    assert not any(found.succeeds for found in guess_attribute(setting(drawn), "disease"))
+
+
+def test_naive_bayes_sees_that_opposites_attract():
+    couples = nx.complete_bipartite_graph(30, 30)
+    persons = with_values(network_of(couples), ["a"] * 30 + ["b"] * 30)
+    rates = {found.attack: found.rate for found in guess_attribute(setting(persons), "disease")}
+    assert rates["attribute by naive Bayes"] == 1
+    assert rates["attribute by majority"] == 0
+
+
+def test_too_many_values_are_not_guessed():
+    network = with_values(network_of(nx.path_graph(150)), list(range(150)))
+    assert "150 different values" in guess_attribute(setting(network), "disease")
+
+
+def test_planted_groups_are_found_where_nothing_changed():
+    rng = np.random.default_rng(4)
+    found = find_planted_groups(FRIENDS, shuffled, plantings=6, rng=rng)
+    assert found.successes >= 5
+    assert found.control_successes == 0
+    planted, plans = plant(FRIENDS, 1, rng)
+    assert len(planted) == 300 + GROUP
+    assert np.array_equal(search(planted, plans[0])[GROUP:], plans[0].victims)
+    assert len(plans[0].victims) == VICTIMS
+    assert planted.persons.num_rows == len(planted)
+    spoiled = planted.with_edges(planted.edges[planted.edges[:, 1] != 300])
+    assert search(spoiled, plans[0]) is None
+
+
+@examples(25)
+@given(graphs(6))
+def test_planted_paths_are_searched_as_by_definition(graph):
+    """Paths of three persons against all ordered triples."""
+    network, degrees = network_of(graph), dict(graph.degree)
+    asked, inner = np.array([1, 2, 2]), np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=np.bool_)
+    copies = sum(
+        len({a, b, c}) == 3
+        and [degrees[a], degrees[b], degrees[c]] == asked.tolist()
+        and (graph.has_edge(a, b), graph.has_edge(b, c), graph.has_edge(a, c)) == (True, True, False)
+        for a in graph
+        for b in graph
+        for c in graph
+    )
+    found = np.zeros(3, dtype=np.int64)
+    assert find_planted(network.offsets, network.neighbors, asked, inner, 10_000, found) == min(copies, 2)
+    assert find_planted(network.offsets, network.neighbors, asked, inner, 1, found) == -1
+
+
+@pytest.fixture(scope="module")
+def release():
+    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
+
+
+def test_all_attacks_run_before_and_after(release):
+    options = {"targets": 100, "plantings": 5, "knowledge": ("H1", "H2"), "seed": 1}
+    before, after = (S.attack(each, FRIENDS, **options) for each in (FRIENDS, release))
+    assert [each.attack for each in before] == [each.attack for each in after]
+    for name in ("structure by H2", "seed and propagate"):
+        assert before.result(name).succeeds
+        assert not after.result(name).succeeds
+    assert before.result("planted persons").rate > after.result("planted persons").rate == 0
+    assert S.attack(release, FRIENDS, **options).to_dict() == after.to_dict()
+    assert not after.skipped
+
+
+def test_who_is_who_is_what_the_release_did():
+    release = S.anonymize(KARATE, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence(edges="add"))
+    who = who_is_who(release)
+    kept = {tuple(sorted(pair)) for pair in who[KARATE.edges].tolist()}
+    assert kept <= {tuple(pair) for pair in release.network.edges.tolist()}
+    recognized = setting(KARATE, release.network, who).recognized
+    assert {tuple(pair) for pair in KARATE.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
+
+
+def test_persons_who_were_added_come_last():
+    path = network_of(nx.path_graph(5))
+    release = S.anonymize(path, models=[S.KAutomorphism(k=2)], algorithm=S.KMatch())
+    recognized = setting(path, release.network, who_is_who(release)).recognized
+    assert len(recognized) == 6
+    assert {tuple(pair) for pair in path.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
+
+
+def test_small_networks_leave_attacks_out():
+    triangle = network_of(nx.complete_graph(4))
+    found = S.attack(triangle, triangle, seeds=1, seed=1)
+    assert set(found.skipped) == {"planted persons", "relations"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"knowledge": ["H9"]}, "H1 to H5"),
+        ({"knowledge": ["hubs-2"]}, "other than hubs"),
+        ({"targets": 0}, "at least 1"),
+        ({"runs": 9}, "at least 10"),
+        ({"overlap": 0}, "above 0"),
+        ({"seeds": 34}, "fewer than persons"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        S.attack(KARATE, KARATE, **options)
+
+
+def test_only_a_release_of_this_original_or_the_original_is_attacked(release):
+    with pytest.raises(InvalidParameterError, match="who is who"):
+        S.attack(RING, KARATE)
+    with pytest.raises(InvalidParameterError, match="not what the release was made of"):
+        S.attack(release, KARATE)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("kept", "seeds", "least", "most"), [(0.95, 100, 0.7, 0.9), (0.5, 10, 0.0, 0.05)])
+def test_the_real_network_is_matched_as_far_as_copies_agree(shared_data, kept, seeds, least, most):
+    network, rng = S.read(shared_data / "networks" / "facebook.txt"), np.random.default_rng(1)
+    one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
+    start = rng.permutation(len(network))[:seeds]
+    to = spread(one, other, start, start, rng)
+    assert least <= ((to == np.arange(len(network))).sum() - seeds) / (len(network) - seeds) <= most
+
+
+@pytest.mark.shared_data
+def test_hidden_relations_of_the_real_network(shared_data):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    for found in guess_relations(setting(network, targets=5000)):
+        assert found.rate == pytest.approx(0.993, abs=0.005)
