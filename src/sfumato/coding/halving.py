@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -82,24 +81,14 @@ def halve_compiled(halving: Halving) -> Ints:
     """Halve with compiled loops, part by part."""
     from sfumato.coding.kernels import halving as kernel
 
-    leaf, rows = np.zeros(len(halving.run), dtype=np.int64), np.arange(len(halving.run))
+    leaf = np.zeros(len(halving.run), dtype=np.int64)
+    if not len(leaf):
+        return leaf
     starts = np.searchsorted(halving.run, np.arange(len(halving.part) + 1))
-    of_part = np.searchsorted(halving.part, np.arange(len(halving.size) + 1)).tolist()
-    most = max((last - first for first, last in pairwise(of_part)), default=0)
-    depths = int(halving.size.max(initial=1)).bit_length() + 2
-    stack = np.zeros((depths, most + 1), dtype=np.int64)
-    sizes, firsts = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
-    marks = np.zeros((2, len(rows)), dtype=np.int8)
-    counts = np.zeros(max(kernel.FEW, int(halving.codes.max(initial=0)) + 1), dtype=np.int64)
-    codes, above = halving.codes.copy(), np.zeros(most + 1, dtype=np.int64)
-    room = (counts, marks[0], marks[1], np.empty_like(rows), np.empty_like(codes), above)
-    for part, size in enumerate(halving.size.tolist()):
-        first, last = of_part[part], of_part[part + 1]
-        if first < last:
-            stack[0, : last - first + 1] = starts[first : last + 1]
-            sizes[0], firsts[0] = size, 0
-            axes = (codes, halving.positions, halving.places)
-            kernel.halve_part(*axes, rows, stack, sizes, firsts, last - first, room, leaf)
+    of_part = np.searchsorted(halving.part, np.arange(len(halving.size) + 1))
+    depths = int(halving.size.max()).bit_length() + 2
+    axes, most = (halving.codes, halving.positions, halving.places), int(np.diff(of_part).max())
+    kernel.halve_parts(*axes, halving.run, starts, of_part, halving.size, most, depths, leaf)
     return leaf
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.halving import in_order
 from sfumato.core.groups import Histogram
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.core.published.table import bucket_numbers
@@ -80,10 +82,11 @@ def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
     count = int(group.max(initial=-1)) + 1
     counterfeits = np.bincount(group[inside][rows[inside] == NOBODY], minlength=count).astype(np.int64)
     width = len(named)
-    keys, counts = np.unique(group[inside] * width + value[inside], return_counts=True)
-    _refuse_masked(name, keys, counts, (group * width + original)[inside][rows[inside] != NOBODY])
+    keys, counts = _counted(group[inside] * width + value[inside], count * width)
+    members = inside[rows[inside] != NOBODY]
+    _refuse_masked(name, keys, counts, *_counted(group[members] * width + original[members], count * width))
     texts_, place = _used(named, keys % width)
-    histogram = Histogram.of_entries(keys // width, place, counts.astype(np.int64), groups=count, width=len(texts_))
+    histogram = Histogram.of_entries(keys // width, place, counts, groups=count, width=len(texts_))
     return ToldAttribute(texts_, group, histogram, counterfeits, shown)
 
 
@@ -102,16 +105,23 @@ def _groups(evidence: Evidence, name: str, somebody: npt.NDArray[np.bool_]) -> t
     first = 0
     hidden = np.flatnonzero(group != NOT_PUBLISHED)
     if len(hidden):
-        numbered, group[hidden] = np.unique(group[hidden], return_inverse=True)
-        first = len(numbered)
+        hidden = hidden[in_order(group[hidden], int(group.max()) + 1)]
+        group[hidden] = np.cumsum(np.append(0, np.diff(group[hidden]) != 0))
+        first = int(group[hidden[-1]]) + 1
     alone = np.flatnonzero((group == NOT_PUBLISHED) & somebody)
     group[alone] = first + np.arange(len(alone))
     return group, first
 
 
-def _refuse_masked(name: str, keys: Ints, counts: Ints, members: Ints) -> None:
-    """Refuse values that are neither those of members nor of counterfeits."""
-    original, often = np.unique(members, return_counts=True)
+def _counted(keys: Ints, span: int) -> tuple[Ints, Ints]:
+    """Return every key once, ascending, and how often it is there; all are below `span`."""
+    ordered = keys[in_order(keys, span)]
+    starts = np.flatnonzero(np.append(ordered[:1] >= 0, ordered[1:] != ordered[:-1]))
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def _refuse_masked(name: str, keys: Ints, counts: Ints, original: Ints, often: Ints) -> None:
+    """Refuse values that are neither those of members, which are `often` there, nor of counterfeits."""
     place = np.minimum(np.searchsorted(keys, original), max(len(keys) - 1, 0))
     if len(original) and ((keys[place] != original) | (counts[place] < often)).any():
         raise _masked(name)
@@ -126,7 +136,7 @@ def _masked(name: str) -> SchemaError:
 
 def _used(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None, ...], Ints]:
     """Keep the texts that occur, in an order that does not depend on the rows."""
-    used = np.unique(codes)
+    used = np.flatnonzero(np.bincount(codes))
     order = sorted(used.tolist(), key=lambda code: (named[code] is None, named[code] or ""))
     place = np.zeros(len(named), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -135,12 +145,17 @@ def _used(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None,
 
 def value_sets(told: ToldAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int32]]:
     """Return the sets of values that groups show, and the place of every group's; cells shown alone have -1."""
-    histogram, known = told.histogram, dict[bytes, int]()
-    codes, offsets = histogram.codes.astype("<i4"), histogram.offsets.tolist()
-    whole, size = codes.tobytes(), codes.itemsize
-    place = np.full(told.groups, -1, dtype=np.int32)
-    place[: told.shown] = [
-        known.setdefault(whole[size * offsets[group] : size * offsets[group + 1]], len(known))
-        for group in range(told.shown)
-    ]
-    return [tuple(np.frombuffer(each, "<i4").tolist()) for each in known], place
+    codes, offsets = told.histogram.codes, told.histogram.offsets[: told.shown + 1]
+    sizes, place = np.diff(offsets), np.full(told.groups, -1, dtype=np.int32)
+    sets: list[tuple[int, ...]] = []
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
+        mine = np.flatnonzero(sizes == size)
+        columns: list[npt.NDArray[np.integer]] = [
+            np.zeros_like(mine),
+            *(codes[offsets[mine] + at] for at in range(size)),
+        ]
+        alike = group_columns(columns, [1] + [len(told.texts)] * size)
+        place[mine] = alike.labels + len(sets)
+        first = mine[first_rows(alike)]
+        sets += map(tuple, codes[offsets[first][:, None] + np.arange(size)].tolist())
+    return sets, place

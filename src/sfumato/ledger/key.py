@@ -68,14 +68,13 @@ class Key:
     def digests(self, messages: list[bytes]) -> list[bytes]:
         """Return the HMAC-SHA-256 of every message; both pads of the key are hashed only once."""
         inner, outer = (sha256(bytes(byte ^ pad for byte in self.secret.ljust(BLOCK, b"\0"))) for pad in (INNER, OUTER))
-
-        def one(message: bytes) -> bytes:
+        found = []
+        for message in messages:
             begun, ended = inner.copy(), outer.copy()
             begun.update(message)
             ended.update(begun.digest())
-            return ended.digest()
-
-        return [one(message) for message in messages]
+            found.append(ended.digest())
+        return found
 
 
 def refuse_public(path: Path, what: str) -> None:

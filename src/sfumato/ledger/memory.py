@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.ledger.chain import Chain
@@ -84,7 +83,9 @@ class Memory:
 
 
 def _places(tokens: Tokens, among: Tokens) -> Ints:
-    found = pc.fill_null(pc.index_in(tokens, value_set=among), -1) if len(among) else pa.array([-1] * len(tokens))
+    if not len(among):
+        return np.full(len(tokens), -1, dtype=np.int64)
+    found = pc.fill_null(pc.index_in(tokens, value_set=among), -1)
     return np.asarray(found.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable
+from sfumato.coding.halving import in_order
 from sfumato.core.history import History
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.signatures import KnownPersons, Signatures
@@ -190,7 +191,7 @@ class TableVersion:
         code |= {text: len(code) + place for place, text in enumerate(fresh)}
         coded = told.histogram.numbered(np.array([code[text] for text in told.texts], dtype=np.int64), len(code))
         inside = np.flatnonzero((told.group != NOT_PUBLISHED) & (rows != NOBODY))
-        inside = inside[np.argsort(numbers[rows[inside]])]
+        inside = inside[in_order(numbers[rows[inside]], len(self.memory.tokens) + len(numbers))]
         persons, group = numbers[rows[inside]], told.group[inside]
         found: dict[RowPlace, Row] = {
             RowPlace("attributes", release, at): (name, int(remembered.permanent), json.dumps(fresh)),

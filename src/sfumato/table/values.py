@@ -69,6 +69,8 @@ def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     >>> texts(pa.array([1.0, None, 2.5])).to_pylist()
     ['1', None, '2.5']
     """
+    if pa.types.is_string(array.type):
+        return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     distinct, codes = coded(array)
     return distinct_texts(distinct).take(codes)
 

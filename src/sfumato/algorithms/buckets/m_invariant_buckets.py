@@ -17,6 +17,7 @@ from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.halving import in_order
 from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
 from sfumato.schema.missing import Missing
@@ -181,7 +182,7 @@ def _exact(quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints) -> tuple[Publ
 def _boxes(quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints) -> tuple[Publication, npt.NDArray[np.int32]]:
     """Publish for every bucket what covers its persons; counterfeits show the same."""
     groups = int(bucket.max()) + 1
-    order = np.argsort(bucket, kind="stable")
+    order = in_order(bucket, groups)
     starts = np.searchsorted(bucket[order], np.arange(groups))
 
     def covered(column: CodedColumn) -> Recoded:

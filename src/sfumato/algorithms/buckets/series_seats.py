@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.assignment import surplus
 from sfumato.algorithms.buckets.balancing import (
+    MOST_DENSE,
     NOBODY,
     Ints,
     Seats,
@@ -162,7 +163,7 @@ class SeriesSeats:
 
 def _occupied(signatures: SignatureSets, seats: Seats) -> tuple[SignatureSets, Seats]:
     """Keep the signatures that somebody has, in an order that does not depend on how they were listed."""
-    used = np.unique(seats.signature)
+    used = np.flatnonzero(np.bincount(seats.signature, minlength=len(signatures)))
     sets = [tuple(signatures.values[signatures.offsets[at] : signatures.offsets[at + 1]].tolist()) for at in used]
     order = sorted(range(len(sets)), key=sets.__getitem__)
     kept, _ = SignatureSets.of([sets[at] for at in order], signatures.width)
@@ -184,7 +185,7 @@ def refuse_unkept(name: str, models: Sequence[PrivacyModel], column: CodedColumn
     """Refuse promises that buckets of different values, one of each, do not keep by themselves."""
     if not len(seats):
         return
-    shown = np.unique(seats.signature * width + seats.value)
+    shown = _different(seats.signature * width + seats.value)
     _, kind = np.unique(shown // width, return_inverse=True)
     groups, once = int(kind.max()) + 1, np.ones(len(shown), dtype=np.int64)
     histogram = Histogram.of_entries(kind.ravel(), shown % width, once, groups=groups, width=width)
@@ -198,6 +199,11 @@ def refuse_unkept(name: str, models: Sequence[PrivacyModel], column: CodedColumn
                 f"{name} found {groups:,} sets of values, and buckets of {broken:,} of them do not keep "
                 f"{model!r}; promise less of it, or a larger m."
             )
+
+
+def _different(keys: Ints) -> Ints:
+    """Return every key once, ascending."""
+    return np.flatnonzero(np.bincount(keys)) if keys.max() < MOST_DENSE else np.unique(keys)
 
 
 def _ineligible(name: str, counts: Ints, m: int, most: int) -> InfeasibleError:

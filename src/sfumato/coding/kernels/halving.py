@@ -1,4 +1,8 @@
-"""Compiled halving of parts of records, whose values are all cut at the same count."""
+"""Compiled halving of parts of records, whose values are all cut at the same count.
+
+Records are sorted along every axis once; halves keep that order, so that no part is sorted again. A *run* is a stretch
+of records of one value; the runs of a part stand one after another, at the same places along all axes.
+"""
 
 from __future__ import annotations
 
@@ -7,134 +11,210 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 MOST_CODE = 2**31 - 1
-FEW = 48  # records of a run that are sorted by insertion
+PAIR = 2  # records of a run whose halves are leaves
+FEW = 8  # records of the lower half of a run, up to which all are looked at
 
 
 @compiled
-def last_of_few(codes: Array, axis: int, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
-    """Find the last code of the lower half of a short run along an axis, and how many records have it there."""
-    for i in range(begin, end):
-        code, at = codes[axis, i], i - begin
-        while at > 0 and room[at - 1] > code:
-            room[at] = room[at - 1]
-            at -= 1
-        room[at] = code
-    last, ties = room[half - 1], 0
-    for at in range(half):
-        ties += room[at] == last
-    return last, ties
+def sort_runs(codes: Array, run: Array, starts: Array, axis: int, width: int, spare: Array, sorted_: Array) -> None:
+    """Sort the records of every run along an axis, whose codes are below `width`; equal ones stay in their order."""
+    mine, places = codes[axis], np.zeros(width + 1, dtype=np.int64)
+    for i in range(len(mine)):
+        places[mine[i] + 1] += 1
+    for code in range(width):
+        places[code + 1] += places[code]
+    for i in range(len(mine)):
+        code = mine[i]
+        spare[places[code]] = i
+        places[code] += 1
+    places = starts.copy()
+    for i in range(len(mine)):
+        at = run[spare[i]]
+        sorted_[axis, places[at]] = spare[i]
+        places[at] += 1
 
 
 @compiled
-def last_of_many(codes: Array, axis: int, begin: int, end: int, half: int, room: Array) -> tuple[int, int]:
-    """Find the last code of the lower half of a long run along an axis, and how many records have it there."""
-    most = 0
-    for i in range(begin, end):
-        most = max(most, codes[axis, i])
-    for code in range(most + 1):
-        room[code] = 0
-    for i in range(begin, end):
-        room[codes[axis, i]] += 1
-    last, ties = 0, half
-    while ties > room[last]:
-        ties -= room[last]
-        last += 1
-    return last, ties
+def extent(mine: Array, positions: Array, place: int, picked: Array, begin: int, end: int) -> float:
+    """Return how wide records lie along an axis, which begins at `place`."""
+    if begin == end:
+        return 0.0
+    low = mine[picked[begin]]
+    high = low
+    for i in range(begin + 1, end):
+        code = mine[picked[i]]
+        low, high = min(low, code), max(high, code)
+    return float(positions[place + high] - positions[place + low])
 
 
 @compiled
-def cut_run(codes: Array, axis: int, begin: int, end: int, half: int, room: Array, upper: Array) -> None:
-    """Mark all but the first records of a run, sorted along an axis; equal ones stay in their order."""
-    if end - begin <= half:
-        upper[begin:end] = 0
-        return
-    if end - begin <= FEW:
-        last, ties = last_of_few(codes, axis, begin, end, half, room)
-    else:
-        last, ties = last_of_many(codes, axis, begin, end, half, room)
-    for i in range(begin, end):
-        code = codes[axis, i]
-        upper[i] = code > last or (code == last and ties == 0)
-        ties -= code == last and ties > 0
+def pick_halves(listed: Array, bounds: Array, runs: int, half: int, picked: Array) -> int:
+    """Put the first records of all runs before the others; return how many they are."""
+    below = 0
+    for run in range(runs):
+        begin = bounds[run]
+        for i in range(begin, min(begin + half, bounds[run + 1])):
+            picked[below] = listed[i]
+            below += 1
+    above = below
+    for run in range(runs):
+        for i in range(bounds[run] + half, bounds[run + 1]):
+            picked[above] = listed[i]
+            above += 1
+    return below
 
 
 @compiled
-def sum_widths(codes: Array, positions: Array, places: Array, begin: int, end: int, upper: Array) -> float:
-    """Sum the widths of both sides of a part over all axes."""
-    below, above = 0.0, 0.0
+def span_of_ends(
+    mine: Array, listed: Array, bounds: Array, runs: int, half: int, upper: Array, spans: Array
+) -> None:  # fmt: skip
+    """Find the first and the last code of both halves: along a sorted run both are soon met from either end.
+
+    `upper` marks who is in the upper half; `spans` gets both codes of the lower half, then those of the upper one.
+    """
     none = np.int32(MOST_CODE)
-    for axis in range(len(codes)):
-        mine, low, high, low_above, high_above = codes[axis], none, np.int32(-1), none, np.int32(-1)
-        for i in range(begin, end):
-            code, side = mine[i], upper[i]
-            low = min(low, none if side else code)
-            high = max(high, np.int32(-1) if side else code)
-            low_above = min(low_above, code if side else none)
-            high_above = max(high_above, code if side else np.int32(-1))
-        place = places[axis]
-        if high >= 0:
-            below += positions[place + high] - positions[place + low]
-        if high_above >= 0:
-            above += positions[place + high_above] - positions[place + low_above]
-    return below + above
+    spans[0], spans[1], spans[2], spans[3] = none, -1, none, -1
+    for run in range(runs):
+        begin, end = bounds[run], bounds[run + 1]
+        both = end - begin > half
+        if begin == end:
+            continue
+        side, i = upper[listed[begin]], begin
+        spans[2 * side] = min(spans[2 * side], mine[listed[begin]])
+        if both:
+            while upper[listed[i]] == side:
+                i += 1
+            spans[2 - 2 * side] = min(spans[2 - 2 * side], mine[listed[i]])
+        side, i = upper[listed[end - 1]], end - 1
+        spans[2 * side + 1] = max(spans[2 * side + 1], mine[listed[end - 1]])
+        if both:
+            while upper[listed[i]] == side:
+                i -= 1
+            spans[3 - 2 * side] = max(spans[3 - 2 * side], mine[listed[i]])
 
 
 @compiled
-def part_rows(
-    rows: Array, codes: Array, bounds: Array, halves: tuple[Array, Array], runs: int, upper: Array,
-    spare: tuple[Array, Array],
+def mark_upper(listed: Array, bounds: Array, runs: int, half: int, upper: Array) -> None:
+    """Mark all but the first records of every run."""
+    for run in range(runs):
+        begin, end = bounds[run], bounds[run + 1]
+        middle = min(begin + half, end)
+        for i in range(begin, middle):
+            upper[listed[i]] = 0
+        for i in range(middle, end):
+            upper[listed[i]] = 1
+
+
+@compiled
+def narrowest_axis(
+    codes: Array, positions: Array, places: Array, sorted_: Array, bounds: Array, runs: int, half: int,
+    room: tuple[Array, ...],
+) -> int:  # fmt: skip
+    """Find the axis to cut along, so that the widths of both halves over all axes have the smallest sum.
+
+    No width is below 0, so that an axis is left as soon as its sum is not below the smallest.
+    """
+    upper, picked, _, spans = room
+    best, least, size = 0, np.inf, bounds[runs] - bounds[0]
+    for cut in range(len(codes)):
+        below, above, middle = 0.0, 0.0, 0
+        if half > FEW:
+            mark_upper(sorted_[cut], bounds, runs, half, upper)
+        else:
+            middle = pick_halves(sorted_[cut], bounds, runs, half, picked)
+        for axis in range(len(codes)):
+            place = places[axis]
+            if half > FEW:
+                span_of_ends(codes[axis], sorted_[axis], bounds, runs, half, upper, spans)
+                if spans[1] >= 0:
+                    below += positions[place + spans[1]] - positions[place + spans[0]]
+                if spans[3] >= 0:
+                    above += positions[place + spans[3]] - positions[place + spans[2]]
+            else:
+                below += extent(codes[axis], positions, place, picked, 0, middle)
+                above += extent(codes[axis], positions, place, picked, middle, size)
+            if below + above >= least:
+                break
+        if below + above < least:
+            best, least = cut, below + above
+    return best
+
+
+@compiled
+def part_lists(
+    sorted_: Array, bounds: Array, halves: tuple[Array, Array], runs: int, upper: Array, spare: Array
 ) -> None:  # fmt: skip
     """Put the lower half of a part before the upper one, each by runs; write into `halves` where these begin."""
-    place = bounds[0]
-    for side in range(2):
-        mine = halves[side]
+    begin, end = bounds[0], bounds[runs]
+    lower = begin
+    for run in range(runs):
+        for i in range(bounds[run], bounds[run + 1]):
+            lower += 1 - upper[sorted_[0, i]]
+    for axis in range(len(sorted_)):
+        mine, below, above = sorted_[axis], begin, lower
         for run in range(runs):
-            mine[run] = place
+            halves[0][run], halves[1][run] = below, above
             for i in range(bounds[run], bounds[run + 1]):
-                if upper[i] == side:
-                    spare[0][place] = rows[i]
-                    for axis in range(len(codes)):
-                        spare[1][axis, place] = codes[axis, i]
-                    place += 1
-        mine[runs] = place
-    for i in range(bounds[0], place):
-        rows[i] = spare[0][i]
-        for axis in range(len(codes)):
-            codes[axis, i] = spare[1][axis, i]
+                record = mine[i]
+                side = upper[record]
+                spare[above if side else below] = record
+                above += side
+                below += 1 - side
+        for i in range(begin, end):
+            mine[i] = spare[i]
+    halves[0][runs], halves[1][runs] = lower, end
 
 
 @compiled
 def halve_part(
-    codes: Array, positions: Array, places: Array, rows: Array, stack: Array, sizes: Array, firsts: Array, runs: int,
+    codes: Array, positions: Array, places: Array, sorted_: Array, stack: Array, sizes: Array, firsts: Array, runs: int,
     room: tuple[Array, ...], leaf: Array,
 ) -> None:  # fmt: skip
     """Halve a part until every record is alone with its value; `stack[0]`, `sizes[0]` and `firsts[0]` are its own.
 
-    `codes` are put in the order of `rows`. `stack` has a row for each depth and one more, for where the runs of a part
-    begin, and where the last ends.
+    `stack` has a row for each depth and one more, for where the runs of a part begin, and where the last ends.
     """
-    counts, upper, best, spare, spare_codes, above = room
+    upper, spare, above, _ = room
     depth = 1
     while depth > 0:
         depth -= 1
         bounds, size, first = stack[depth], sizes[depth], firsts[depth]
-        begin, end = bounds[0], bounds[runs]
         if size == 1:
-            for i in range(begin, end):
-                leaf[rows[i]] = first
+            for i in range(bounds[0], bounds[runs]):
+                leaf[sorted_[0, i]] = first
             continue
-        half, least = size // 2, -1.0
-        for axis in range(len(codes)):
+        half = size // 2
+        best = narrowest_axis(codes, positions, places, sorted_, bounds, runs, half, room)
+        if size == PAIR:
             for run in range(runs):
-                cut_run(codes, axis, bounds[run], bounds[run + 1], half, counts, upper)
-            width = sum_widths(codes, positions, places, begin, end, upper)
-            if least < 0 or width < least:
-                least = width
-                for i in range(begin, end):
-                    best[i] = upper[i]
-        part_rows(rows, codes, bounds, (stack[depth + 1], above), runs, best, (spare, spare_codes))
+                for i in range(bounds[run], bounds[run + 1]):
+                    leaf[sorted_[best, i]] = first + i - bounds[run]
+            continue
+        mark_upper(sorted_[best], bounds, runs, half, upper)
+        part_lists(sorted_, bounds, (stack[depth + 1], above), runs, upper, spare)
         for run in range(runs + 1):
             bounds[run] = above[run]
         sizes[depth], firsts[depth] = size - half, first + half
         sizes[depth + 1], firsts[depth + 1] = half, first
         depth += 2
+
+
+@compiled
+def halve_parts(
+    codes: Array, positions: Array, places: Array, run: Array, starts: Array, of_part: Array, size: Array, most: int,
+    depths: int, leaf: Array,
+) -> None:  # fmt: skip
+    """Halve all parts, of `most` runs at most; run `i` begins at `starts[i]`, part `i` with run `of_part[i]`."""
+    rows = codes.shape[1]
+    sorted_, spare = np.empty(codes.shape, dtype=np.uint32), np.empty(rows, dtype=np.uint32)
+    for axis in range(len(codes)):
+        sort_runs(codes, run, starts, axis, codes[axis].max() + 1, spare, sorted_)
+    stack, sizes = np.zeros((depths, most + 1), dtype=np.int64), np.zeros(depths, dtype=np.int64)
+    firsts, spans = np.zeros(depths, dtype=np.int64), np.zeros(4, dtype=np.int32)
+    room = np.zeros(rows, dtype=np.int8), spare, np.zeros(most + 1, dtype=np.int64), spans
+    for part in range(len(size)):
+        first, last = of_part[part], of_part[part + 1]
+        if first < last:
+            stack[0, : last - first + 1] = starts[first : last + 1]
+            sizes[0], firsts[0] = size[part], 0
+            halve_part(codes, positions, places, sorted_, stack, sizes, firsts, last - first, room, leaf)
