@@ -48,7 +48,7 @@ def _apart(rows: Array, colors: Array, one: Number, other: Number) -> int:
 
 
 @compiled
-def _reach(apart: Array, person: Number, k: int) -> int:
+def _reach(apart: Array, person: Number, k: int) -> Number:
     """Return the distance of a person's (k - 1)-th nearest neighborhood."""
     nearest = np.full(k - 1, np.int64(1) << 40)
     for other in range(len(apart)):
@@ -100,7 +100,7 @@ def _toggle(
 
 
 @compiled
-def _first(wanted: Array, start: Number) -> int:
+def _first(wanted: Array, start: Number) -> Number:
     """Return the first place at or after the start, around the end, where something is wanted; `FREE` if nowhere."""
     for step in range(len(wanted)):
         place = (start + step) % len(wanted)
