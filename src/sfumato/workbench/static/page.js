@@ -123,13 +123,17 @@ async function attempt(work, beside = null) {
 // Changes are sent one after the other: each is made on the recipe that the one before it left.
 let changes = Promise.resolve();
 
+function inTurn(work, beside = null) {
+  changes = changes.then(() => attempt(work, beside));
+  return changes;
+}
+
 export function patch(change, beside = null) {
-  changes = changes.then(() => attempt(async () => {
+  return inTurn(async () => {
     const { step, version } = document.body.dataset;
     await send("PATCH", "/recipe", { version: Number(version), step, ...change });
     await refresh();
-  }, beside));
-  return changes;
+  }, beside);
 }
 
 // A list has one entry per line, a mapping one line per value as in "flu = mild"; both can be JSON.
@@ -283,11 +287,11 @@ document.addEventListener("click", async (event) => {
   if (data.patch) return patch(JSON.parse(data.patch), button);
   if (data.post) {
     event.preventDefault();
-    return attempt(async () => {
+    return inTurn(async () => {
       const answer = await send("POST", data.post, data.body && JSON.parse(data.body));
       if (data.next) location.assign(data.next);
-      if (answer.job) return follow(answer.job);
-      await refresh();
+      if (!answer.job) return refresh();
+      attempt(() => follow(answer.job)); // whose end no change waits for
     });
   }
 });
