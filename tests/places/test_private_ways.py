@@ -17,6 +17,7 @@ from sfumato.places import (
     private_prefix_tree,
     private_trips,
 )
+from sfumato.places.prefix_tree import PrefixTree
 from sfumato.places.private_counts import drawn_per_person
 from sfumato.queries.private.accountant import Accountant
 from sfumato.randomness import Stream
@@ -113,7 +114,9 @@ def test_bad_requests_are_refused_before_anything_is_paid(asked):
     with pytest.raises(SchemaError, match="no coordinates"):
         private_density(ways, places=Squares(area=CITY), epsilon=1, **asked)
     assert asked["accountant"].balance().answers == 0
-    empty = private_prefix_tree(visited(["a"]), places=["a"], epsilon=0.001, height=1, **asked)
-    if not len(empty.levels[0][1]):
-        with pytest.raises(InfeasibleError, match="Noise hides all ways"):
-            empty.ways()
+
+
+def test_a_tree_in_which_noise_hides_everything_has_no_ways():
+    nothing = (np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64))
+    with pytest.raises(InfeasibleError, match="Noise hides all ways"):
+        PrefixTree(names=("a",), levels=(nothing,), scale=1.0, threshold=3, epsilon=1.0).ways()
