@@ -132,7 +132,8 @@ def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str]:
     if not zoned:
         if zone is None:
             raise SchemaError(
-                f"The moments of column {columns.time!r} have no time zone; say which one by zone= (--zone), as in 'Europe/Berlin'."
+                f"The moments of column {columns.time!r} have no time zone; say which one by zone= (--zone), as in "
+                "'Europe/Berlin'."
             )
         moments = pc.assume_timezone(moments, zone, ambiguous="earliest", nonexistent="latest")
     return moments.cast(pa.int64()).to_numpy(), zone or "UTC"
