@@ -10,6 +10,7 @@ from sfumato.places.catalogue import ALGORITHMS, MODELS
 
 KEPT = [
     (places.KDelta(k=3, delta=200), places.NeverWalkAlone(span=3600, every=3600)),
+    (places.KDelta(k=3, delta=200), places.WaitForMe()),
     (places.KWays(k=3), places.AlignWays()),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(repeats="collapse")),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(rare="suppress")),

@@ -41,6 +41,7 @@ from .suppress_visits import SuppressVisits as SuppressVisits
 from .tracking import track as track
 from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories
+from .wait_for_me import WaitForMe as WaitForMe
 from .way_release import WayRelease as WayRelease
 from .way_stream import StayTogether as StayTogether
 from .way_stream import WaysStream as WaysStream

@@ -16,11 +16,12 @@ from sfumato.places.lkc_ways import LKC
 from sfumato.places.merge_places import MergePlaces
 from sfumato.places.never_walk_alone import NeverWalkAlone
 from sfumato.places.suppress_visits import SuppressVisits
+from sfumato.places.wait_for_me import WaitForMe
 
 KIND = "ways"
 MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces, LKC)}
 ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
-    algorithm.name: algorithm for algorithm in (NeverWalkAlone, AlignWays, MergePlaces, SuppressVisits)
+    algorithm.name: algorithm for algorithm in (NeverWalkAlone, WaitForMe, AlignWays, MergePlaces, SuppressVisits)
 }
 
 
