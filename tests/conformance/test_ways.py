@@ -14,6 +14,7 @@ KEPT = [
     (places.KWays(k=3), places.AlignWays()),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(repeats="collapse")),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(rare="suppress")),
+    (places.PlaceOwners(owners=[["mall"]], share=0.8), places.HideFromOwners()),
     (places.LKC(l=2, k=2, c=0.9), places.SuppressVisits()),
 ]
 

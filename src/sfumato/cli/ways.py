@@ -37,7 +37,13 @@ EXAMPLES = examples(
     "sfumato ways audit release/public --recipe release/internal/recipe.toml",
     "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
 )
-DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
+DEFAULT = {
+    "k-delta": "never-walk-alone",
+    "k-ways": "align-ways",
+    "km-places": "merge-places",
+    "lkc": "suppress-visits",
+    "place-owners": "hide-from-owners",
+}
 Points = Annotated[Path, typer.Argument(metavar="FILE", help="The points, one row each.", show_default=False)]
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)

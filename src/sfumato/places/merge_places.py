@@ -14,7 +14,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.earth import haversine
 from sfumato.places.km_places import KMPlaces
-from sfumato.places.publishing import only_points, renumbered
+from sfumato.places.publishing import in_order, only_points, renumbered
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
 
@@ -143,17 +143,8 @@ class Recoding:
             JOINED.join(sorted(self.points.names[each] for each in np.flatnonzero(self.stands == one))) for one in used
         ]
         rank = np.argsort(np.argsort(np.array(names, dtype=object)))
-        position = np.arange(len(places)) - points.offsets[points.way]
-        nowhere = np.full(len(places), np.nan)
-        return replace(
-            points,
-            times=position + 1,
-            longitudes=nowhere,
-            latitudes=nowhere,
-            places=rank[numbers.ravel()].astype(np.int64),
-            names=tuple(sorted(names)),
-            timed=False,
-        )
+        recoded = rank[numbers.ravel()].astype(np.int64)
+        return replace(in_order(points), places=recoded, names=tuple(sorted(names)))
 
 
 def _sized(found: Iterator[Selections], size: int) -> Selections | None:
