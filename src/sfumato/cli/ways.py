@@ -66,6 +66,9 @@ class ReadingWays:
     latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
     trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
     place: Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of places, for check-ins.")] = None
+    squares: Annotated[
+        float | None, typer.Option(metavar="M", help="Without names, places are squares of so many meters.")
+    ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
 
