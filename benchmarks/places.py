@@ -151,6 +151,8 @@ def releases(movers: int) -> None:
             spent, release, found = _published(data, model, search)
             lost = ", ".join(f"{name} {value:.3g}" for name, value in release.measures.items())
             print(f"{label}: {spent:.1f} s, {spent / reading:.0f} times reading; found {found:.3f}; {lost}")
+        _, bins, _ = _published(named, sf.places.LKC(l=1, k=1, seconds=43_200), sf.places.SuppressVisits())
+        print(f"LKC: bins alone keep {bins.measures['points-kept']:.3g} of the points, one for each place")
         print(f"PlaceOwners: largest share {owners.judge(order).level:.2f} before, {owners.share:.2f} after")
 
 
