@@ -38,7 +38,6 @@ class Columns:
     sensitive: str | None = None
     order: str | None = None
     zone: str | None = None
-    squares: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -60,7 +59,9 @@ class ReadColumns:
     disordered: int
 
 
-def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> ReadColumns:
+def read_columns(
+    table: Frame, columns: Columns, coordinates: Frame | None, *, squares: float | None = None
+) -> ReadColumns:
     """Read the columns of points; refuse missing cells, moments without a zone and degrees that cannot be."""
     arrow, kind = to_arrow(_with_degrees(table))
     if not arrow.num_rows:
@@ -71,10 +72,10 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
     times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
-    if columns.squares is not None:
+    if squares is not None:
         if names:
             raise SchemaError("The ways have names of places already; leave out place= or squares=.")
-        place, names = squares_at(longitudes, latitudes, columns.squares)
+        place, names = squares_at(longitudes, latitudes, squares)
     return ReadColumns(
         person=person,
         trip=trip,
