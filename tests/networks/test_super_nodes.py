@@ -169,7 +169,10 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
     assert len(set(nodes[1, :3].tolist())) == 1
     assert set(nodes[2].tolist()) == {0}
     label = np.array([0, 0, 0, 1, 1, 1])
-    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    assert (
+        with_attributes(network, S.ClusteredNetwork.of(network, label)).persons["city"].to_pylist()
+        == ["south"] * 3 + ["*"] * 3
+    )
     state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     arrays = numbers, widths, nodes, starts
     take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position

@@ -12,12 +12,15 @@ from sfumato.coding.kernels import (
     edge_sets,
     known_subgraphs,
     neighborhoods,
+    opacity,
     planted_search,
     realizing,
     refining,
+    relations,
     seed_matching,
     shared_neighbors,
     super_nodes,
+    switching,
     wiring,
 )
 from sfumato.coding.kernels.compiling import Array, Arrays
@@ -31,6 +34,7 @@ def warm_up_networks() -> None:
     _change_edges(edges, *graph)
     _gather_persons(edges, graph)
     _find_persons(graph)
+    _hide_relations(edges, graph)
 
 
 def _look_around(offsets: Array, neighbors: Array) -> None:
@@ -90,3 +94,16 @@ def _find_persons(graph: Arrays) -> None:
     seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
+
+
+def _hide_relations(edges: Array, graph: Arrays) -> None:
+    """Choose relations, switch edges, and remove those that bring pairs near each other."""
+    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    relations.keep_within(four, four, np.ones(4), np.ones(4), 0.5)
+    switching.switch_away(edges.copy(), four[:2], 4, words)
+    label, pairs = np.array([0, 1, 1, 0]), np.array([1, 4, 0, 1])
+    wide = edges.astype(np.int64)
+    within = opacity.count_within(graph[0], graph[1], label, 2, 2)
+    near = opacity.steps_between(wide, 4)
+    for change in (opacity.thin, opacity.thicken):
+        change(wide, near, label, (pairs, pairs // 2, within), 1)
