@@ -20,6 +20,7 @@ from sfumato.randomness import Stream, repeatable_secret
 from sfumato.validation import is_whole, require
 
 TRIES = 100  # for each edge
+DRAWS = 20  # of edges to be switched
 FEWEST_RUNS = 10
 
 
@@ -88,20 +89,20 @@ class EdgeSwitching(NetworkSearch):
 
 def switched(network: Network, count: int, stream: Stream) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     """Switch so many edges; return all edges, and which of them are original."""
-    edges = network.edges.copy()
-    chosen = stream.permutation(len(edges))[:count]
-    if switch_away(edges, chosen, len(network), stream.words(TRIES * count)):
-        raise InfeasibleError(
-            f"No other pairs were found for {count:,} edges that must be switched; allow a larger belief."
-        )
-    kept = np.ones(len(edges), dtype=np.bool_)
-    kept[chosen] = False
-    return edges, kept
+    for _ in range(DRAWS):
+        edges, chosen = network.edges.copy(), stream.permutation(network.size)[:count]
+        if not switch_away(edges, chosen, len(network), stream.words(TRIES * count)):
+            kept = np.ones(len(edges), dtype=np.bool_)
+            kept[chosen] = False
+            return edges, kept
+    raise InfeasibleError(
+        f"No other pairs were found for {count:,} edges that must be switched; allow a larger belief."
+    )
 
 
 def _asked(edges: int, limit: float) -> int:
     """Return how many of the edges must be switched; one alone cannot be."""
-    count = int(np.ceil((1 - limit) * edges))
+    count = max(int((1 - limit) * edges) - 1, 0)
     while count < edges and (edges - count) / edges > limit:
         count += 1
     return max(count, 2) if count and edges > 1 else count

@@ -157,11 +157,12 @@ def rows_of(
     else:
         counts, names = list(published.kinds.values()), list(published.kinds)
     rows = np.concatenate([np.zeros((0, 3), dtype=np.int64), *counts])
-    kind = np.repeat(np.arange(len(counts)) if names else UNKNOWN, [len(each) for each in counts])
+    number = np.array([UNKNOWN]) if published.kinds is None else np.arange(len(counts))
+    kind = np.repeat(number, [len(each) for each in counts])
     unique, place = np.unique(rows[:, :2], axis=0, return_inverse=True)
     shares = rows[:, 2] / np.maximum(pairs_of(published.sizes, rows), 1)
     return unique, place.reshape(-1), shares, kind, names
 
 
 def _rounded_up(share: float) -> float:
-    return float(np.ceil(share * DIGITS - ROUNDING) / DIGITS)
+    return float(np.ceil(share * DIGITS - ROUNDING) / DIGITS) + 0.0  # which makes -0.0 a zero
