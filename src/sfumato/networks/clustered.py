@@ -134,23 +134,30 @@ class ClusteredNetwork:
         return float((gammaln(pairs + 1) - gammaln(edges + 1) - gammaln(pairs - edges + 1)).sum())
 
     def sample(self, *, seed: int | None = None) -> Network:
-        """Draw one of the graphs that have these counts, all as likely; a seed repeats the draw."""
+        """Draw one of the graphs that have these counts, all as likely; a seed repeats the draw.
+
+        Relations of each kind are drawn on their own, and persons are related who are so in any kind.
+        """
         rng = generator(draw_seed() if seed is None else seed)
+        bare = Network(keys=self.keys, edges=np.zeros((0, 2), dtype=np.int32))
+        if self.kinds is None:
+            inside = np.flatnonzero(self.inner)
+            own = np.stack([inside, inside, self.inner[inside]], axis=1)
+            return bare.with_edges(self._drawn(np.concatenate([own, self.between]), rng))
+        drawn = [bare.with_edges(self._drawn(rows, rng)).edges for rows in self.kinds.values()]
+        return bare.with_edges(np.unique(np.concatenate([bare.edges, *drawn]), axis=0))
+
+    def _drawn(self, rows: Counts, rng: np.random.Generator) -> Counts:
+        """Draw as many pairs for each row of two super-nodes, which may be the same, as it counts."""
         order = np.argsort(self.cluster, kind="stable")
         starts = np.append(0, np.cumsum(self.sizes))
-        inner, between = self._pairs
-        found = []
-        for node, edges in enumerate(self.inner.tolist()):
-            chosen = rng.choice(int(inner[node]), edges, replace=False) if edges else np.zeros(0, dtype=np.int64)
-            low, high = pairs_numbered(chosen)
-            found.append(order[starts[node] + np.stack([low, high], axis=1)])
-        for (one, other, edges), pairs in zip(self.between.tolist(), between.tolist(), strict=True):
+        found = [np.zeros((0, 2), dtype=np.int64)]
+        for (one, other, edges), pairs in zip(rows.tolist(), pairs_of(self.sizes, rows).tolist(), strict=True):
             chosen = rng.choice(pairs, edges, replace=False)
             size = int(self.sizes[other])
-            ends = np.stack([starts[one] + chosen // size, starts[other] + chosen % size], axis=1)
-            found.append(order[ends])
-        bare = Network(keys=self.keys, edges=np.zeros((0, 2), dtype=np.int32))
-        return bare.with_edges(np.concatenate(found))
+            low, high = pairs_numbered(chosen) if one == other else (chosen // size, chosen % size)
+            found.append(order[np.stack([starts[one] + low, starts[other] + high], axis=1)])
+        return np.concatenate(found)
 
     def to_networkx(self) -> ForeignGraph:
         """Return the super-nodes as a NetworkX graph with their sizes and counts; needs the extra `networks`."""

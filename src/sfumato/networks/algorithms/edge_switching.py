@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from sfumato.coding.kernels.switching import switch_away
 from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.network import Network, SwitchedEdges
+from sfumato.networks.opacity import PairTypes
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
 from sfumato.networks.search import NetworkSearch
@@ -32,9 +33,9 @@ class EdgeSwitching(NetworkSearch):
     switched, none of them to a pair that is related in the original. Their number is published, so the belief of
     somebody who knows nothing else is the exact share of edges that were not switched; that is what `EdgeConfidence`
     promises. Who also knows the degrees of two persons believes more of some pairs, and for this there is no formula:
-    the switching is repeated, and the mean share of original edges among those shown between persons of the same two
-    degrees is told (`belief-by-degrees`), with a 95 % interval over the runs and the largest share. It is measured, not
-    promised.
+    the switching is repeated, and the share of original edges is counted among those shown between persons of the same
+    two degrees. The mean of this belief over original edges that are shown is told (`belief-by-degrees`) with its 95 %
+    interval over the runs, and the largest one. It is measured and not promised, and on networks with hubs it is large.
 
     Parameters
     ----------
@@ -71,19 +72,16 @@ class EdgeSwitching(NetworkSearch):
         count = _asked(original.size, min(each.limit for each in request.models))
         if not count:
             return {}
-        # these runs protect nobody, and so a seed repeats them
-        shares = [
-            _shares(original, *switched(original, count, Stream(repeatable_secret(run)))) for run in range(self.runs)
-        ]
-        means = np.array([each.mean() for each in shares])
+        found = [switched(original, count, Stream(repeatable_secret(run))) for run in range(self.runs)]
+        means, largest = _beliefs(PairTypes.of(original.degrees), found)
         from scipy.stats import t
 
         reach = float(t.ppf(0.975, self.runs - 1) * means.std(ddof=1) / np.sqrt(self.runs))
         return {
             "belief-by-degrees": float(means.mean()),
-            "belief-by-degrees-low": float(means.mean()) - reach,
+            "belief-by-degrees-low": max(float(means.mean()) - reach, 0.0),
             "belief-by-degrees-high": min(float(means.mean()) + reach, 1.0),
-            "largest-belief-by-degrees": float(np.mean([each.max() for each in shares])),
+            "largest-belief-by-degrees": largest,
         }
 
 
@@ -108,9 +106,22 @@ def _asked(edges: int, limit: float) -> int:
     return max(count, 2) if count and edges > 1 else count
 
 
-def _shares(network: Network, edges: npt.NDArray[np.int32], kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return for every shown edge the share of original ones among those between persons of the same two degrees."""
-    ends = np.sort(network.degrees[edges], axis=1)
-    _, kind = np.unique(ends[:, 0] * (len(network) + 1) + ends[:, 1], return_inverse=True)
-    kind = kind.reshape(-1)
-    return np.asarray((np.bincount(kind, weights=kept) / np.bincount(kind))[kind])
+def _beliefs(
+    types: PairTypes, runs: Sequence[tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]]
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Return for each run the mean belief in its original edges, as the other runs tell it, and the largest of all.
+
+    The belief in an edge is the share of original ones among those shown between persons of the same two degrees; it is
+    1 where the other runs show none.
+    """
+    kinds, which = np.unique(np.concatenate([types.of_edges(edges) for edges, _ in runs]), return_inverse=True)
+    kind = which.reshape(len(runs), -1)
+    shown = np.bincount(kind.reshape(-1), minlength=len(kinds))
+    kept = np.bincount(kind.reshape(-1), weights=np.concatenate([stays for _, stays in runs]), minlength=len(kinds))
+    means = []
+    for mine, (_, stays) in zip(kind, runs, strict=True):
+        others = shown - np.bincount(mine, minlength=len(kinds))
+        right = kept - np.bincount(mine, weights=stays, minlength=len(kinds))
+        belief = np.where(others > 0, right / np.maximum(others, 1), 1.0)
+        means.append(belief[mine[stays]].mean() if stays.any() else 0.0)
+    return np.array(means), float((kept / shown).max())

@@ -44,8 +44,8 @@ class EdgeConfidence(KindPromise[Published]):
         level="largest belief in a relation",
         promise="Nobody can believe in a relation of two persons with more than {limit}.",
         stops="Learning relations: reading from the network that two recognized persons know each other.",
-        open="A belief is a share of pairs; who knows more of two persons, such as their common friends, may believe "
-        "more.",
+        open="A belief is a share of all pairs or edges; who knows more of two persons, such as how many friends they "
+        "have or which in common, may believe more.",
     )
 
     limit: float = 0.5

@@ -18,7 +18,8 @@ from sfumato.networks.promise import Published
 from sfumato.networks.relations import UNKNOWN, relations
 from sfumato.validation import is_number, require
 
-ROUNDING = 1e-12  # by which sums of beliefs may miss a limit
+DECIMALS = 12  # of beliefs, which are products of floating numbers
+ROUNDING = 10.0**-DECIMALS
 DIGITS = 100  # leaks that are fitted are rounded up to hundredths
 Beliefs = npt.NDArray[np.float64]
 
@@ -131,7 +132,7 @@ class RelationBelief(KindPromise[Published]):
             factors, count = 1 - self.leaks_of(names)[kind], published.size
         left = np.full(count, 1.0 - self.base)
         np.multiply.at(left, place, factors)
-        found = 1 - left
+        found = np.round(1 - left, DECIMALS)
         return np.where(np.abs(found - self.limit) < ROUNDING, self.limit, found)
 
     def leaks_of(self, names: Sequence[str]) -> Beliefs:
