@@ -10,6 +10,7 @@ from sfumato.coding.kernels import (
     block_moving,
     degree_groups,
     edge_sets,
+    every_graph,
     known_subgraphs,
     neighborhoods,
     planted_search,
@@ -52,6 +53,7 @@ def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
     degree_groups.raised(degrees, 2)
     degree_groups.leveled(degrees, 2)
     degree_groups.deficit(degrees)
+    every_graph.nearest_graph(np.array([[0, 1]]), np.zeros(1, dtype=np.bool_), 2, 1, True)  # noqa: FBT003 - the same
     table, changed = edge_sets.edge_set(edges, 4, 4), np.empty((4, 2), dtype=np.int64)
     realizing.join(np.array([1, 0, 1, 0]), rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
     none, one = np.zeros(4, dtype=np.int64), np.array([1, 0, 0, 1])
