@@ -115,3 +115,18 @@ def fewest_changes(graph: nx.Graph, k: int, *, adding: bool) -> int:
     alike = (degrees[:, :, None] == degrees[:, None, :]).sum(axis=2)
     good = (alike >= k).all(axis=1) & (every | ~(now & adding)).all(axis=1)
     return int((every[good] != now).sum(axis=1).min())
+
+
+def grown_slowly(graph: nx.Graph, k: int, *, near: bool) -> list[int]:
+    """Grow super-nodes by structure as Campan and Truta say; near ones only are within two steps of a member."""
+    free, groups = sorted(graph, key=lambda person: (-graph.degree(person), person)), []
+    while free:
+        group = [free.pop(0)]
+        while free and len(group) < k:
+            around = {other for member in group for other in nx.single_source_shortest_path_length(graph, member, 2)}
+            looked_at = sorted(around & set(free) if near else free)
+            costs = [sum(len((set(graph[one]) ^ set(graph[it])) - {one, it}) for it in group) for one in looked_at]
+            group.append(looked_at[costs.index(min(costs))] if looked_at else free[0])
+            free.remove(group[-1])
+        groups.append(group)
+    return [next(place for place, group in enumerate(groups) if person in group) for person in graph]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from network_oracle import graphs, network_of
-from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
+from network_oracle import graphs, grown_slowly, network_of
+from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.networks.attributes import attribute_arrays, with_attributes
 
@@ -193,12 +193,15 @@ def test_impossible_requests_are_refused():
         )
 
 
-def test_large_networks_look_at_near_persons_only(monkeypatch):
-    import sfumato.networks.algorithms.sangreea as module
-
-    monkeypatch.setattr(module, "ALL_PAIRS", 10)
-    label = S.Sangreea(attributes=0).grown(KARATE, 5)
-    assert np.bincount(label).min() >= 5
+@examples(25)
+@given(st.integers(2, 7), st.sampled_from([0.05, 0.1, 0.3]), st.integers(0, 99), st.booleans())
+def test_large_networks_look_at_near_persons_only(groups, share, seed, near):
+    graph = nx.gnp_random_graph(3 * groups, share, seed=seed)
+    network = network_of(graph)
+    order, none = np.argsort(-network.degrees, kind="stable"), attribute_arrays(network)
+    label, joined = grow_super_nodes(network.offsets, network.neighbors, order, 3, 0.0, none, 0 if near else 99)
+    assert label.tolist() == grown_slowly(graph, 3, near=near)
+    assert label[joined].tolist() == sorted(label.tolist())
 
 
 @pytest.mark.shared_data
