@@ -71,8 +71,8 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
-    between = np.array([[1, 1], [1, 1]])
-    block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
+    block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
     alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
     for copies in (False, True):
         counts = np.zeros(8, dtype=np.int16)
