@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 from math import gcd
 
 import networkx as nx
+import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.networks import Network
@@ -101,3 +102,31 @@ def least_changes(degrees: list[int], k: int) -> int:
             middle = degrees[size // 2]
             best = min(best, sum(abs(each - middle) for each in degrees[:size]) + least_changes(rest, k))
     return best
+
+
+def fewest_changes(graph: nx.Graph, k: int, *, adding: bool) -> int:
+    """Try all graphs, and return the fewest pairs in which one differs whose every degree occurs k times."""
+    persons = len(graph)
+    pairs = list(combinations(range(persons), 2))
+    now = np.array([graph.has_edge(*pair) for pair in pairs])
+    every = np.arange(2 ** len(pairs))[:, None] >> np.arange(len(pairs)) & 1 == 1
+    ends = np.array([[person in pair for person in range(persons)] for pair in pairs])
+    degrees = every.astype(np.int64) @ ends.astype(np.int64)
+    alike = (degrees[:, :, None] == degrees[:, None, :]).sum(axis=2)
+    good = (alike >= k).all(axis=1) & (every | ~(now & adding)).all(axis=1)
+    return int((every[good] != now).sum(axis=1).min())
+
+
+def grown_slowly(graph: nx.Graph, k: int, *, near: bool) -> list[int]:
+    """Grow super-nodes by structure as Campan and Truta say; near ones only are within two steps of a member."""
+    free, groups = sorted(graph, key=lambda person: (-graph.degree(person), person)), []
+    while free:
+        group = [free.pop(0)]
+        while free and len(group) < k:
+            around = {other for member in group for other in nx.single_source_shortest_path_length(graph, member, 2)}
+            looked_at = sorted(around & set(free) if near else free)
+            costs = [sum(len((set(graph[one]) ^ set(graph[it])) - {one, it}) for it in group) for one in looked_at]
+            group.append(looked_at[costs.index(min(costs))] if looked_at else free[0])
+            free.remove(group[-1])
+        groups.append(group)
+    return [next(place for place, group in enumerate(groups) if person in group) for person in graph]

@@ -10,6 +10,7 @@ from sfumato.coding.kernels import (
     block_moving,
     degree_groups,
     edge_sets,
+    every_graph,
     known_subgraphs,
     neighborhoods,
     opacity,
@@ -56,6 +57,7 @@ def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
     degree_groups.raised(degrees, 2)
     degree_groups.leveled(degrees, 2)
     degree_groups.deficit(degrees)
+    every_graph.nearest_graph(np.array([[0, 1]]), np.zeros(1, dtype=np.bool_), 2, 1, True)  # noqa: FBT003 - the same
     table, changed = edge_sets.edge_set(edges, 4, 4), np.empty((4, 2), dtype=np.int64)
     realizing.join(np.array([1, 0, 1, 0]), rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
     none, one = np.zeros(4, dtype=np.int64), np.array([1, 0, 0, 1])
@@ -73,8 +75,8 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
-    between = np.array([[1, 1], [1, 1]])
-    block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
+    block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
     alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
     for copies in (False, True):
         counts = np.zeros(8, dtype=np.int16)
