@@ -8,10 +8,12 @@ from sfumato.coding.kernels import (
     aligning,
     alike_neighborhoods,
     block_moving,
+    community_moving,
     degree_groups,
     edge_sets,
     known_subgraphs,
     neighborhoods,
+    path_summing,
     planted_search,
     realizing,
     refining,
@@ -44,6 +46,8 @@ def _look_around(offsets: Array, neighbors: Array) -> None:
     neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
     graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
+    path_summing.sum_paths(offsets, neighbors, four, four.copy(), four.copy())
+    community_moving.move_to_communities(offsets, neighbors.astype(np.int64), rows, four, four.copy())
 
 
 def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
