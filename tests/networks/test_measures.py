@@ -118,7 +118,7 @@ def test_edges_between_groups_that_are_published():
 
 
 def test_edges_between_groups_that_are_generalized():
-    """Everybody is half left and half right: of 7 edges, 1.75 are inside each and 3.5 between, instead of 3, 3 and 1."""
+    """Everybody is half left, half right: of 7 edges, 1.75 are inside each and 3.5 between, instead of 3, 3 and 1."""
     network = two_triangles(sf.Schema(quasi=["side"]))
     release = S.anonymize(network, models=[sf.KAnonymity(k=6)], algorithm=S.Sangreea())
     assert release.measures["group-count-error"] == pytest.approx((1.25 / 3 + 2.5 + 1.25 / 3) / 3)

@@ -30,7 +30,7 @@ def memberships(original: Network, published: ClusteredNetwork) -> list[Membersh
     Groups are the quarters of an attribute with an order, and the eight most frequent values of any other; a missing
     value is in none. A published cell is read as by `sf.queries.estimate`: all values that it covers are as likely.
     """
-    found = []
+    found: list[Membership] = []
     if original.persons is None or published.persons is None:
         return found
     for name in published.persons.column_names:
