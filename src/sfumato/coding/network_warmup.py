@@ -8,6 +8,7 @@ from sfumato.coding.kernels import (
     aligning,
     alike_neighborhoods,
     block_moving,
+    bounding,
     community_moving,
     degree_groups,
     edge_sets,
@@ -19,6 +20,7 @@ from sfumato.coding.kernels import (
     refining,
     seed_matching,
     shared_neighbors,
+    star_partners,
     super_nodes,
     wiring,
 )
@@ -87,6 +89,8 @@ def _find_persons(graph: Arrays) -> None:
     offsets, neighbors = graph
     four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
     shared_neighbors.shared_neighbors(offsets, neighbors, four)
+    star_partners.highest_partners(offsets, neighbors, four, np.empty((4, 2), dtype=np.int64))
+    bounding.bound_degrees(np.array([[0, 1], [1, 2]], dtype=np.int32), four[:2], 1, four.copy())
     made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
