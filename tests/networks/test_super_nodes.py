@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
+from sfumato.coding.kernels.distinct_drawing import make_distinct
 from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.networks.attributes import attribute_arrays, with_attributes
@@ -208,3 +209,16 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
     found = S.ClusteredNetwork.of(network, S.Sangreea(attributes=0).grown(network, k))
     assert (len(found.inner), int((found.beliefs()[0] == 1).sum())) == (nodes, cliques)
     assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)
+
+
+@examples(25)
+@given(st.lists(st.integers(1, 30).flatmap(lambda most: st.tuples(st.just(most), st.integers(0, most))), min_size=1))
+def test_numbers_drawn_below_limits_are_different(asked):
+    limits, counts = np.array(asked).T
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    drawn = np.minimum(np.repeat(limits - counts, counts) + step, 3)  # many are drawn twice
+    make_distinct(starts, limits, drawn)
+    for limit, begin, end in zip(limits.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        assert len(set(drawn[begin:end].tolist())) == end - begin
+        assert all(0 <= number < limit for number in drawn[begin:end].tolist())

@@ -11,6 +11,7 @@ from sfumato.coding.kernels import (
     bounding,
     community_moving,
     degree_groups,
+    distinct_drawing,
     edge_sets,
     known_subgraphs,
     neighborhoods,
@@ -75,6 +76,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
+    distinct_drawing.make_distinct(four[:2], four[:1] + 1, np.zeros(1, dtype=np.int64))
     between = np.array([[1, 1], [1, 1]])
     block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
     alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)

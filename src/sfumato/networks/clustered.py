@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.kernels.distinct_drawing import make_distinct
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.networks.exchange import ForeignGraph
 from sfumato.networks.network import Network
@@ -110,22 +111,21 @@ class ClusteredNetwork:
 
     def sample(self, *, seed: int | None = None) -> Network:
         """Draw one of the graphs that have these counts, all as likely; a seed repeats the draw."""
-        rng = generator(draw_seed() if seed is None else seed)
         order = np.argsort(self.cluster, kind="stable")
-        starts = np.append(0, np.cumsum(self.sizes))
-        inner, between = self._pairs
-        found = []
-        for node, edges in enumerate(self.inner.tolist()):
-            chosen = rng.choice(int(inner[node]), edges, replace=False) if edges else np.zeros(0, dtype=np.int64)
-            low, high = pairs_numbered(chosen)
-            found.append(order[starts[node] + np.stack([low, high], axis=1)])
-        for (one, other, edges), pairs in zip(self.between.tolist(), between.tolist(), strict=True):
-            chosen = rng.choice(pairs, edges, replace=False)
-            size = int(self.sizes[other])
-            ends = np.stack([starts[one] + chosen // size, starts[other] + chosen % size], axis=1)
-            found.append(order[ends])
+        first = np.append(0, np.cumsum(self.sizes))
+        inside = int(self.inner.sum())
+        chosen = _distinct(
+            np.concatenate(self._pairs),
+            np.append(self.inner, self.between[:, 2]),
+            draw_seed() if seed is None else seed,
+        )
+        node = np.repeat(np.arange(len(self.inner)), self.inner)
+        within = first[node][:, None] + np.stack(pairs_numbered(chosen[:inside]), axis=1)
+        one, other = np.repeat(self.between[:, :2], self.between[:, 2], axis=0).T
+        place = np.divmod(chosen[inside:], self.sizes[other])
+        across = np.stack([first[one] + place[0], first[other] + place[1]], axis=1)
         bare = Network(keys=self.keys, edges=np.zeros((0, 2), dtype=np.int32))
-        return bare.with_edges(np.concatenate(found))
+        return bare.with_edges(order[np.concatenate([within, across])])
 
     def to_networkx(self) -> ForeignGraph:
         """Return the super-nodes as a NetworkX graph with their sizes and counts; needs the extra `networks`."""
@@ -138,6 +138,15 @@ class ClusteredNetwork:
 
     def __repr__(self) -> str:
         return f"ClusteredNetwork of {len(self):,} persons in {len(self.inner):,} super-nodes and {self.size:,} edges"
+
+
+def _distinct(limits: Counts, counts: Counts, seed: int) -> Counts:
+    """Draw so many different numbers below each limit, one block after the other."""
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    drawn: Counts = generator(seed).integers(0, np.repeat(limits - counts, counts) + step + 1)
+    make_distinct(starts, limits, drawn)
+    return drawn
 
 
 def pairs_numbered(numbers: Counts) -> tuple[Counts, Counts]:
