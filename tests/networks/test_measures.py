@@ -157,3 +157,15 @@ def test_figures_of_a_graph_that_did_not_change():
     assert (found["eigenvalue-distance"], found["communities-kept"], found["degree-distance"]) == (0, 1, 0)
     assert found["path-length-before"] == found["path-length-after"]
     assert not any(name.endswith(("-low", "-high")) for name in found)  # paths were measured from everybody
+
+
+@pytest.mark.shared_data
+def test_figures_of_the_real_network(shared_data):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    found = path_length(network)
+    assert path_length(network, sources=len(network)).value == pytest.approx(3.6925, abs=1e-4)  # as SNAP has it
+    assert found.low < 3.6925 < found.high
+    assert eigenvalues(network)[:3] == pytest.approx([162.374, 125.493, 105.940], abs=1e-3)
+    labels = [communities(network, seed=seed) for seed in range(3)]
+    assert len(np.unique(labels[0])) == 16
+    assert min(agreement(labels[0], each) for each in labels[1:]) > 0.98

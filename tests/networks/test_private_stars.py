@@ -118,3 +118,12 @@ def test_bad_requests_are_refused_unpaid(paying):
     assert paying["accountant"].balance().answers == 0
     with pytest.raises(InfeasibleError, match="left"):
         S.private_stars(network, epsilon=2001, **paying)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("leaves", "golden"), [(2, (9_314_849, 1_835, 1_836)), (3, (727_318_426, 856_891, 857_935))])
+def test_figures_of_the_real_network(shared_data, leaves, golden):
+    """The two with the most neighbors, 1,045 and 792, know each other."""
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    assert (stars_of(network, leaves), *ladder_of(network, leaves).widths(2).tolist()) == golden
+    assert golden[1] == comb(1044, leaves - 1) + comb(791, leaves - 1)
