@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import network_count
 from sfumato.cli.kinds import (
     KindAlgorithm,
     KindModels,
@@ -39,6 +40,7 @@ EXAMPLES = examples(
 )
 
 app = family("Publish networks of persons: who knows whom.")
+app.add_typer(network_count.app, name="count", epilog=network_count.EXAMPLES)
 
 
 @dataclass(frozen=True, kw_only=True)

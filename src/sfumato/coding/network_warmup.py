@@ -8,18 +8,23 @@ from sfumato.coding.kernels import (
     aligning,
     alike_neighborhoods,
     block_moving,
+    bounding,
+    community_moving,
     degree_groups,
+    distinct_drawing,
     edge_sets,
     every_graph,
     known_subgraphs,
     neighborhoods,
     opacity,
+    path_summing,
     planted_search,
     realizing,
     refining,
     relations,
     seed_matching,
     shared_neighbors,
+    star_partners,
     super_nodes,
     switching,
     wiring,
@@ -49,6 +54,8 @@ def _look_around(offsets: Array, neighbors: Array) -> None:
     neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
     graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
+    path_summing.sum_paths(offsets, neighbors, four, four.copy(), four.copy())
+    community_moving.move_to_communities(offsets, neighbors.astype(np.int64), rows, four, four.copy())
 
 
 def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
@@ -75,6 +82,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
+    distinct_drawing.make_distinct(four[:2], four[:1] + 1, np.zeros(1, dtype=np.int64))
     state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
     block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
     alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
@@ -89,6 +97,8 @@ def _find_persons(graph: Arrays) -> None:
     offsets, neighbors = graph
     four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
     shared_neighbors.shared_neighbors(offsets, neighbors, four)
+    star_partners.highest_partners(offsets, neighbors, four, np.empty((4, 2), dtype=np.int64))
+    bounding.bound_degrees(np.array([[0, 1], [1, 2]], dtype=np.int32), four[:2], 1, four.copy())
     made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
