@@ -22,7 +22,7 @@ from sfumato.networks.attacks.attributes import guess_attribute
 from sfumato.networks.attacks.matching import match_structure
 from sfumato.networks.attacks.planting import GROUP, VICTIMS, find_planted_groups, plant, search
 from sfumato.networks.attacks.propagation import propagate, spread
-from sfumato.networks.attacks.relations import SCORES, _matrix, guess_relations
+from sfumato.networks.attacks.relations import SCORES, _matrix, _two_steps_apart, guess_relations
 from sfumato.networks.attacks.setting import NetworkSetting, who_is_who
 from sfumato.samples import generate_network
 
@@ -202,6 +202,15 @@ def test_hidden_relations_are_found_by_communities_and_not_in_a_random_network()
         assert found.details["against two steps apart"] < found.rate
     noise = network_of(nx.gnm_random_graph(300, 1500, seed=1))
     assert not any(found.succeeds for found in guess_relations(setting(noise)))
+
+
+def test_pairs_two_steps_apart_are_all_as_likely():
+    """The two on one side have 20 persons in common, the 190 pairs on the other side two each."""
+    pairs = _two_steps_apart(setting(network_of(nx.complete_bipartite_graph(2, 20))), 1910)
+    assert len(pairs) == 1910
+    assert 1 <= (pairs == [0, 1]).all(axis=1).sum() <= 25
+    assert len(np.unique(pairs, axis=0)) == 191
+    assert not len(_two_steps_apart(setting(network_of(nx.path_graph(2))), 5))
 
 
 def test_a_hidden_relation_is_not_seen():

@@ -60,8 +60,14 @@ def drawn(graph, root, edges, seed=1):
     return part, links, known
 
 
-@examples(60)
-@given(graphs(), graphs(), st.integers(1, 8), st.integers(0, 99))
+@st.composite
+def sparse(draw, persons=11):
+    """Draw graphs with about as many edges as persons: dense ones hold every subgraph."""
+    return nx.gnm_random_graph(persons, persons + draw(st.integers(0, 3)), seed=draw(st.integers(0, 10**6)))
+
+
+@examples(120)
+@given(st.one_of(graphs(), sparse()), st.one_of(graphs(), sparse()), st.integers(1, 9), st.integers(0, 99))
 @example(nx.complete_graph(5), nx.complete_graph(5), 8, 1)
 def test_everybody_around_whom_the_known_edges_are_is_a_candidate(graph, published, edges, seed):
     root = seed % len(graph)
@@ -77,13 +83,20 @@ def test_everybody_around_whom_the_known_edges_are_is_a_candidate(graph, publish
             assert found[root]
 
 
-def test_edges_are_drawn_at_random_and_each_is_as_likely():
-    """From the end of a path with a triangle behind it, the third edge is one of two, and so is the fourth."""
-    graph = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (2, 4)])
-    shapes = [sorted(dict(drawn(graph, 0, 4, seed)[0].degree).values()) for seed in range(200)]
-    star = sum(each == [1, 1, 1, 2, 3] for each in shapes)
-    assert 70 < star < 130
-    assert all(each in ([1, 1, 1, 2, 3], [1, 1, 2, 2, 2]) for each in shapes)
+def test_every_edge_at_known_persons_is_as_likely():
+    """An edge between two known persons is no likelier than one to somebody new."""
+    graph = nx.Graph([(0, 1), (0, 2), (1, 2), (0, 3)])
+    shapes = [sorted(dict(drawn(graph, 0, 3, seed)[0].degree).values()) for seed in range(1000)]
+    expected = _chance_of_triangle(graph, frozenset())
+    assert sum(each == [2, 2, 2] for each in shapes) / 1000 == pytest.approx(expected, abs=0.035)
+
+
+def _chance_of_triangle(graph, known):
+    if len(known) == 3:
+        return float(len({each for edge in known for each in edge}) == 3)
+    persons = {0, *(each for edge in known for each in edge)}
+    onward = [edge for edge in graph.edges if edge not in known and persons & set(edge)]
+    return sum(_chance_of_triangle(graph, known | {edge}) for edge in onward) / len(onward)
 
 
 def attacked(original, published=None, edges=10):
