@@ -116,22 +116,24 @@ def test_seeds_are_kept_and_nobody_is_claimed_twice():
     assert (spread(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
 
 
-@examples(60)
-@given(graphs(8), graphs(8), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_seeds_spread_as_by_definition(one, other, seeds, random):
-    start = dict(
-        zip(range(seeds), random.sample(range(len(other)), seeds), strict=False) if seeds <= len(other) else []
-    )
-    start = {each: image for each, image in start.items() if each < len(one)}
-    orders = [random.sample(range(len(one)), len(one)) for _ in range(4)]
-    to, back = np.full(len(one), -1), np.full(len(other), -1)
-    for each, image in start.items():
-        to[each], back[image] = image, each
+@examples(40)
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_seeds_spread_as_by_definition(seed, seeds):
+    """A network of 16 persons and a copy that lacks six edges and has six others."""
+    one, rng = nx.gnm_random_graph(16, 40, seed=seed), np.random.default_rng(seed)
+    other = one.copy()
+    other.remove_edges_from([list(one.edges)[each] for each in rng.permutation(40)[:6]])
+    other.add_edges_from(rng.permutation(list(nx.complement(one).edges))[:6].tolist())
+    start = {each: each for each in range(seeds)}
+    orders = rng.permuted(np.tile(np.arange(16), (5, 1)), axis=1)
+    to = np.full(16, -1)
+    to[:seeds] = np.arange(seeds)
+    back = to.copy()
     rows = [(each.offsets, each.neighbors) for each in map(network_of, (one, other))]
-    spread_seeds(*rows, to, back, 0.5, np.array(orders))
-    assert {each: image for each, image in enumerate(to.tolist()) if image >= 0} == spread_slowly(
-        one, other, start, orders
-    )
+    spread_seeds(*rows, to, back, 0.5, orders)
+    mapped = {each: image for each, image in enumerate(to.tolist()) if image >= 0}
+    assert mapped == spread_slowly(one, other, start, orders.tolist())
+    assert all(back[image] == each for each, image in mapped.items())
 
 
 def copies_that_agree(network, kept, seeds, seed):
