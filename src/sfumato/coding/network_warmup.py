@@ -25,6 +25,7 @@ from sfumato.coding.kernels import (
     seed_matching,
     shared_neighbors,
     star_partners,
+    subgraph_matching,
     super_nodes,
     switching,
     wiring,
@@ -106,6 +107,8 @@ def _find_persons(graph: Arrays) -> None:
     seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
+    subgraph_matching.draw_subgraph(graph, 0, np.zeros(1), inner)
+    subgraph_matching.find_subgraph(graph, inner, 2, 9, np.zeros(4, dtype=np.bool_))
 
 
 def _hide_relations(edges: Array, graph: Arrays) -> None:
