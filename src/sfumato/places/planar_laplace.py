@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from math import exp, inf, log, nextafter, pi, sqrt
+from math import exp, inf, log, nextafter, pi, radians, sqrt
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.keystream import Keystream
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places.columns import NAMES, refuse_strange_degrees
-from sfumato.places.earth import Area, Floats, haversine
+from sfumato.places.discrete_laplace import DiscreteLaplace
+from sfumato.places.earth import RADIUS, Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
+from sfumato.places.rounding import decimals_of
 from sfumato.randomness import Stream
 from sfumato.table.frames import Frame, SameKind, to_arrow
+from sfumato.threads import in_threads
 from sfumato.validation import is_number, require
 
 Mechanism: TypeAlias = Literal["exact", "planar"]
 Places: TypeAlias = "Frame | Sequence[tuple[float, float]] | Floats"
 
-Steps: TypeAlias = npt.NDArray[np.int64]
-
 FARTHEST = 50_000.0  # meters, up to which rounded planar noise keeps its promise
 ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
 REMAPPED = 4096  # places at once
+AT_ONCE = 32_768  # places that noise is drawn for at once: arrays of them fit into the caches of a processor
+NUMBERS = 3  # drawn for a place, at least
 ROOT = sqrt(2.0)
 BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
 
@@ -104,30 +107,37 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return np.column_stack(self.moved(*degrees_of(places)))
+            return self.moved(*degrees_of(places))
         table, kind = to_arrow(cast("Frame", places))
         names = [next((each for each in known if each in table.column_names), None) for known in NAMES.values()]
         if None in names:
             raise SchemaError("The table of places has no columns 'longitude' and 'latitude'; rename its columns.")
         sides = degrees_of(np.column_stack([_column(table, str(name)) for name in names]))
-        for name, side in zip(names, self.moved(*sides), strict=True):
+        for name, side in zip(names, self.moved(*sides).T, strict=True):
             table = table.set_column(table.column_names.index(str(name)), str(name), pa.array(side))
         return kind.restore(table)
 
-    def moved(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats]:
-        """Return places with noise, as degrees; those that leave the area are moved back to its rim."""
+    def moved(self, longitudes: Floats, latitudes: Floats) -> Floats:
+        """Return a row of degrees for every place, with noise; those that leave the area are moved to its rim."""
+        found = np.empty((len(longitudes), 2))
         if not len(longitudes):
-            return longitudes, latitudes
+            return found
         area = self.area or Area.around(longitudes, latitudes)
         if not area.contains(longitudes, latitudes).all():
             raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
         surely = replace(self, epsilon=self.epsilon / (1 + area.error))
-        columns, rows = surely.noisy_steps(*area.to_plane(longitudes, latitudes))
-        x, y = (
-            np.clip(side, 0, int(end // self.step)).astype(np.float64) * np.float64(self.step)
-            for side, end in ((columns, area.width), (rows, area.height))
-        )
-        return area.to_degrees(x, y)
+        stream = Keystream(NUMBERS * len(longitudes))
+
+        def move(start: int) -> None:
+            part = slice(start, start + AT_ONCE)
+            steps = surely.noisy_steps(*area.to_plane(longitudes[part], latitudes[part]), stream)
+            ends = (area.width // self.step, area.height // self.step)
+            kept = (np.clip(side, 0.0, end) * self.step for side, end in zip(steps, ends, strict=True))
+            found[part, 0], found[part, 1] = self._written(area, *kept)
+
+        for _ in in_threads(move, range(0, len(longitudes), AT_ONCE), len(longitudes)):
+            pass
+        return found
 
     def remap(self, moved: npt.ArrayLike, places: npt.ArrayLike, prior: npt.ArrayLike | None = None) -> Floats:
         """Move noisy places on to the public places that are the best guess, which costs no privacy.
@@ -152,21 +162,24 @@ class PlanarLaplace:
             chosen[part] = (likely @ apart).argmin(axis=1)
         return np.column_stack([at_x[chosen], at_y[chosen]])
 
-    def noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
-        """Return places of the plane with noise, in steps of the grid."""
+    def noisy_steps(self, x: Floats, y: Floats, stream: Stream) -> tuple[Floats, Floats]:
+        """Return places of the plane with noise, in whole steps of the grid."""
         if self.mechanism == "planar":
-            across, along = self._drawn(len(x))
-            return self._snapped(x + across), self._snapped(y + along)
-        return self._stepped(self._snapped(x)), self._stepped(self._snapped(y))
+            across, along = self._drawn(len(x), stream)
+            return np.rint((x + across) / self.step), np.rint((y + along) / self.step)
+        noise = DiscreteLaplace(self._axis_epsilon)
+        columns, rows = (np.rint(side / self.step) + noise.draw(len(side), stream) for side in (x, y))
+        return columns, rows
 
-    def _snapped(self, meters: Floats) -> Steps:
-        return np.rint(meters / self.step).astype(np.int64)
+    @property
+    def decimals(self) -> int:
+        """The decimals of degrees that results are rounded to: enough to tell the points of the grid apart."""
+        return decimals_of(self.step / (radians(1.0) * RADIUS))
 
-    def _stepped(self, numbers: Steps) -> Steps:
-        """Add discrete Laplace noise to whole numbers of steps."""
-        from sfumato.queries.private.noise import noisy
-
-        return noisy(numbers, sensitivity=1, epsilon=Fraction(self._axis_epsilon)).numbers
+    def _written(self, area: Area, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return points of the plane as degrees, rounded; none leaves the area by rounding."""
+        longitudes, latitudes = (np.round(side, self.decimals) for side in area.to_degrees(x, y))
+        return longitudes.clip(area.west, area.east), latitudes.clip(area.south, area.north)
 
     @property
     def _axis_epsilon(self) -> float:
@@ -191,12 +204,12 @@ class PlanarLaplace:
                 break
         raise InvalidParameterError("PlanarLaplace.step is too small for planar noise; give larger steps.")
 
-    def _drawn(self, count: int) -> tuple[Floats, Floats]:
+    def _drawn(self, count: int, stream: Stream) -> tuple[Floats, Floats]:
         """Draw noise in all directions: the radius is the sum of two exponential numbers."""
-        stream = Stream()
-        angle, first, second = (stream.uniform(count) for _ in range(3))
-        radius = -(np.log(first) + np.log(second)) / self._planar_epsilon
-        return radius * np.cos(2 * pi * angle), radius * np.sin(2 * pi * angle)
+        angle, first, second = stream.uniform(3 * count).reshape(3, count)
+        radius = np.log(first * second) / -self._planar_epsilon
+        angle *= 2 * pi
+        return radius * np.cos(angle), radius * np.sin(angle)
 
     @cached_property
     def _exact_law(self) -> tuple[float, Floats, Floats]:
