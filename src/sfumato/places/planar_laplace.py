@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, inf, log, nextafter, pi, radians, sqrt
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.keystream import Keystream
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places.columns import NAMES, refuse_strange_degrees
+from sfumato.exceptions import InvalidParameterError
 from sfumato.places.discrete_laplace import DiscreteLaplace
 from sfumato.places.earth import RADIUS, Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
+from sfumato.places.positions import degrees_of, known_positions, position_columns, positions_of
 from sfumato.places.rounding import decimals_of
 from sfumato.randomness import Stream
 from sfumato.table.frames import Frame, SameKind, to_arrow
@@ -32,6 +32,8 @@ ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
 REMAPPED = 4096  # places at once
 AT_ONCE = 32_768  # places that noise is drawn for at once: arrays of them fit into the caches of a processor
 NUMBERS = 3  # drawn for a place, at least
+FINEST = 0.001  # meters, the smallest step
+LEAST, MOST = 2e-12, 40.0  # epsilon per step: less needs too many steps to count, with more nothing would move
 ROOT = sqrt(2.0)
 BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
 
@@ -53,7 +55,7 @@ class PlanarLaplace:
         bound holds exactly between points of the grid, and for other places as if they were $\sqrt 2$ steps farther
         apart. `"planar"` adds noise of the same law in all directions and rounds it to the grid; the bound holds up to
         50 km.
-    step : the side of the grid, in meters.
+    step : the side of the grid, in meters. Results are degrees, rounded to a quarter of it at most.
     area : the public area that results are moved back into and that fixes the plane; by default it is drawn around the
         places that are given, which tells where they are to a hundredth of a degree.
 
@@ -76,8 +78,12 @@ class PlanarLaplace:
     def __post_init__(self) -> None:
         require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
         require(self.mechanism in {"exact", "planar"}, self, "mechanism", '"exact" or "planar"', self.mechanism)
-        require(is_number(self.step) and self.step > 0, self, "step", "a number of meters above 0", self.step)
+        good = is_number(self.step) and self.step >= FINEST
+        require(good, self, "step", f"a number of meters of at least {FINEST}", self.step)
         require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
+        least, most = LEAST / self.step, MOST / self.step
+        asked = f"from {least:.2g} to {most:.2g} for steps of {self.step:g} m (more hides nobody)"
+        require(least <= self.epsilon <= most, self, "epsilon", asked, self.epsilon)
         if self.mechanism == "planar":
             _ = self._planar_epsilon  # refuses steps that are too small
 
@@ -107,14 +113,10 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return self.moved(*degrees_of(places))
+            return self.moved(*known_positions(places))
         table, kind = to_arrow(cast("Frame", places))
-        names = [next((each for each in known if each in table.column_names), None) for known in NAMES.values()]
-        if None in names:
-            raise SchemaError("The table of places has no columns 'longitude' and 'latitude'; rename its columns.")
-        sides = degrees_of(np.column_stack([_column(table, str(name)) for name in names]))
-        for name, side in zip(names, self.moved(*sides).T, strict=True):
-            table = table.set_column(table.column_names.index(str(name)), str(name), pa.array(side))
+        for name, side in zip(position_columns(table), self.moved(*positions_of(table)).T, strict=True):
+            table = table.set_column(table.column_names.index(name), name, pa.array(side))
         return kind.restore(table)
 
     def moved(self, longitudes: Floats, latitudes: Floats) -> Floats:
@@ -123,8 +125,7 @@ class PlanarLaplace:
         if not len(longitudes):
             return found
         area = self.area or Area.around(longitudes, latitudes)
-        if not area.contains(longitudes, latitudes).all():
-            raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
+        area.refuse_outside(longitudes, latitudes)
         surely = replace(self, epsilon=self.epsilon / (1 + area.error))
         stream = Keystream(NUMBERS * len(longitudes))
 
@@ -224,20 +225,3 @@ class PlanarLaplace:
         chances = np.outer(chance, chance).ravel()
         order = np.argsort(distances, kind="stable")
         return float(distances @ chances), distances[order], chances[order]
-
-
-def _column(table: pa.Table, name: str) -> Floats:
-    column = table[name]
-    if column.null_count or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise SchemaError(f"Column {name!r} must hold a number of degrees in every row.")
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-
-
-def degrees_of(places: Any) -> tuple[Floats, Floats]:
-    """Return longitudes and latitudes of an array with a row for every place; refuse what cannot be degrees."""
-    given = np.asarray(places, dtype=np.float64).reshape(-1, 2) if len(places) else np.zeros((0, 2))
-    if np.isnan(given).any():
-        raise SchemaError("Some places have no longitude or latitude; leave them out.")
-    longitudes, latitudes = given[:, 0].copy(), given[:, 1].copy()
-    refuse_strange_degrees(longitudes, latitudes)
-    return longitudes, latitudes
