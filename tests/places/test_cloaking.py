@@ -118,6 +118,13 @@ def test_published_sides_are_rounded_and_still_hold_everybody(users, order, corn
         assert all(degrees in {rim, rim + side} or degrees == round(degrees, decimals) for degrees in sides.tolist())
 
 
+def test_a_hair_beside_a_decimal_is_still_inside():
+    area = Area(west=84.6, south=10, east=84.6 + 0.6, north=10.4)
+    at = np.array([84.89999999999999])
+    told = cloak(at, np.array([10.2]), k=1, method="casper", area=area, order=2).to_degrees()
+    assert told["west"][0] <= at[0] <= told["east"][0]
+
+
 def test_what_is_judged_is_what_is_published():
     """Regions whose published sides are the same are one region."""
     found = regions("hilbert", 2)

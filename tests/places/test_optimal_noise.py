@@ -10,6 +10,7 @@ import pytest
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import OptimalNoise
 from sfumato.places.optimal_noise import PARTS, _all_pairs, _solved, mixed_parts, optimal_parts, spanner
+from sfumato.randomness import Stream
 
 
 def grid(side):
@@ -53,6 +54,13 @@ def test_places_are_reported_by_their_shares():
     drawn = np.bincount(noise.report(np.zeros(4000, dtype=np.int64)), minlength=3) / 4000
     assert drawn == pytest.approx(noise.matrix[0], abs=0.04)
     assert 0 < noise.mean_error < 700
+
+
+def test_every_part_is_drawn_for_its_place(monkeypatch):
+    noise = OptimalNoise(epsilon=log(4) / 700, places=[(13.40, 52.5), (13.41, 52.5)])
+    end = int(noise._parts[0, 0])
+    monkeypatch.setattr(Stream, "below", lambda *_: np.array([0, end - 1, end, PARTS - 1]))
+    assert noise.report([0, 0, 0, 0]).tolist() == [0, 0, 1, 1]
 
 
 def test_bad_input_is_refused():
