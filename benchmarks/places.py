@@ -179,32 +179,43 @@ def _named(ways: Trajectories) -> Trajectories:
     return Trajectories(table.filter(pa.array(first)), place="place")
 
 
-def beside_peer(python: str) -> None:
-    """Compute the worst case of 20 persons with 144 points by scikit-mobility and by us."""
+def visits(persons: Any, places: int, days: int) -> pa.Table:
+    """Make up visits of persons to a few places, no two at one minute: their order is certain."""
     rng = np.random.default_rng(1)
-    minutes = rng.permutation(3 * 24 * 60)[:144]  # of three days, no two alike: the order of visits is certain
-    table = pa.table(
+    minutes, at = rng.permutation(days * 24 * 60)[: len(persons)], rng.integers(0, places, len(persons))
+    return pa.table(
         {
-            "person": np.concatenate([np.arange(20), rng.integers(0, 20, 124)]),
+            "person": persons,
             "time": [str(np.datetime64("2026-01-05T00:00") + int(minute)) for minute in minutes],
-            "lat": 52.5 + rng.integers(0, 6, 144) / 100,
-            "lon": 13.4 + rng.integers(0, 2, 144) / 100,
+            "lat": 52.5 + at / 100,
+            "lon": 13.4 + at % 2 / 100,
         }
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "points.csv"
-        sf.write(table, path)
-        done = subprocess.run([python, "-c", PEER, str(path), *ALIKE], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - named by the caller
-    ways = Trajectories(table, zone="UTC")
-    for name, (spent, risks) in json.loads(done.stdout.splitlines()[-1]).items():
+
+
+def beside_peer(python: str) -> None:
+    """Compute the worst case of 20 persons with 144 points, and with 5 points each, by scikit-mobility and by us."""
+    some = np.concatenate([np.arange(20), np.random.default_rng(2).integers(0, 20, 124)])
+    for table in (visits(some, 12, 3), visits(np.repeat(np.arange(20), 5), 3, 2)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "points.csv"
+            sf.write(table, path)
+            asked = [python, "-c", PEER, str(path), *ALIKE]
+            done = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - named by the caller
+        print(f"20 persons, {table.num_rows} points, 2 known ones:")
+        _compare(Trajectories(table, zone="UTC"), json.loads(done.stdout.splitlines()[-1]))
+
+
+def _compare(ways: Trajectories, found: dict[str, tuple[float, list[float]]]) -> None:
+    for name, (spent, risks) in found.items():
 
         def compute(knowledge: str = ALIKE[name]) -> Any:
             return sf.places.worst_case_risk(ways, points=2, knowledge=knowledge, meters=100)  # type: ignore[arg-type]  # one of them
 
         compute()  # compiles its loops
-        own, found = timed(compute)
-        same = bool(np.array_equal(found, risks))
-        told = f"mean risk {np.mean(risks):.6f} beside {found.mean():.6f}, equal for everybody: {same}"
+        own, ours = timed(compute)
+        same = bool(np.array_equal(ours, risks))
+        told = f"mean risk {np.mean(risks):.6f} beside {ours.mean():.6f}, equal for everybody: {same}"
         print(f"{name}: {told}; {spent:.2f} s beside {1000 * own:.2f} ms, {spent / own:,.0f} times (target 1,000)")
 
 

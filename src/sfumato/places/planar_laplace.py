@@ -169,8 +169,8 @@ class PlanarLaplace:
             across, along = self._drawn(len(x), stream)
             return np.rint((x + across) / self.step), np.rint((y + along) / self.step)
         noise = DiscreteLaplace(self._axis_epsilon)
-        columns, rows = (np.rint(side / self.step) + noise.draw(len(side), stream) for side in (x, y))
-        return columns, rows
+        drawn = noise.draw(2 * len(x), stream).astype(np.float64)  # far fewer steps than a float can count
+        return np.rint(x / self.step) + drawn[: len(x)], np.rint(y / self.step) + drawn[len(x) :]
 
     @property
     def decimals(self) -> int:

@@ -13,6 +13,7 @@ from sfumato.coding.grouping import group_columns
 from sfumato.coding.sequences import selections
 from sfumato.exceptions import InfeasibleError
 from sfumato.places.cells import SECOND, numbered, place_cells
+from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
 
@@ -40,6 +41,7 @@ def worst_case_risk(
     knowledge: Knowledge = "places",
     meters: float = 500.0,
     seconds: float = 86_400.0,
+    cells: PublicCells | None = None,
 ) -> Floats:
     """Return for every person the largest chance to be the one whom a few known points mean [1]_.
 
@@ -55,6 +57,7 @@ def worst_case_risk(
         visits; `"frequencies"`, with the exact number of visits of each place, `"probabilities"`, with its exact share
         of all visits of the person, or `"proportions"`, with how the numbers of visits of the known places compare.
     meters, seconds : the side of a cell and the length of a bin of time.
+    cells : `Squares` or `Hexagons` of a public area in place of squares of `meters`.
 
     References
     ----------
@@ -63,7 +66,7 @@ def worst_case_risk(
     """
     require(is_whole(points) and points >= 1, "worst_case_risk", "points", "a whole number of at least 1", points)
     require(knowledge in KNOWLEDGE, "worst_case_risk", "knowledge", f"one of {', '.join(KNOWLEDGE)}", knowledge)
-    cell, person = place_cells(ways, meters), ways.points.person
+    cell, person = place_cells(ways, meters, cells), ways.points.person
     if knowledge == "sequence":
         return _by_sequence(ways, cell, points)
     if knowledge == "times":
