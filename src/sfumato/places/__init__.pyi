@@ -6,8 +6,8 @@ from .attacking import attack as attack
 from .catalogue import read_recipe as read_recipe
 from .cloaking import cloak as cloak
 from .earth import Area as Area
-from .hide_from_owners import HideFromOwners as HideFromOwners
 from .hexagons import Hexagons as Hexagons
+from .hide_from_owners import HideFromOwners as HideFromOwners
 from .k_delta import KDelta as KDelta
 from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
