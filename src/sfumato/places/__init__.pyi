@@ -6,6 +6,7 @@ from .attacking import attack as attack
 from .catalogue import read_recipe as read_recipe
 from .cloaking import cloak as cloak
 from .earth import Area as Area
+from .hexagons import Hexagons as Hexagons
 from .hide_from_owners import HideFromOwners as HideFromOwners
 from .k_delta import KDelta as KDelta
 from .k_ways import KWays as KWays

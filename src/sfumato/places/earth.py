@@ -115,6 +115,14 @@ class Area:
         inside = (self.west <= longitude) & (longitude <= self.east)
         return np.asarray(inside & (self.south <= latitude) & (latitude <= self.north))
 
+    def refuse_outside(self, longitude: Floats, latitude: Floats) -> None:
+        """Refuse points outside, and say so if longitude and latitude look swapped."""
+        outside = int((~self.contains(longitude, latitude)).sum())
+        if outside:
+            swapped = bool(self.contains(latitude, longitude).all())
+            hint = "longitude and latitude look swapped" if swapped else "give a larger area, or leave them out"
+            raise SchemaError(f"{outside:,} places are outside the area; {hint}.")
+
     def to_plane(self, longitude: Floats, latitude: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
         """Return points as meters east and north of the southwest corner.
 
