@@ -64,6 +64,13 @@ def test_golden_supports():
     }
 
 
+def test_golden_supports_of_merged_places():
+    kept = [way.replace("b", "z").replace("c", "z") for way in GOLDEN]
+    assert counted(kept, 3) == {"a": 5, "z": 6, "az": 5, "zz": 4, "azz": 3}
+    collapsed = [way.replace("zz", "z") for way in kept]
+    assert counted(collapsed, 3) == {"a": 5, "z": 6, "az": 5}
+
+
 @given(st.lists(st.text("abcd", min_size=1, max_size=6), min_size=1, max_size=7), st.integers(1, 3), st.booleans())
 @examples(40)
 def test_supports_equal_those_of_all_subsequences(ways, most, shared):
