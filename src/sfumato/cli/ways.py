@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +23,12 @@ from sfumato.cli.kinds import (
     write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
-from sfumato.cli.printing import print_json, progress, remark
+from sfumato.cli.printing import print_json, progress
+from sfumato.cli.reading_ways import Points, ReadingWays
+from sfumato.cli.way_counts import EXAMPLES as COUNT_EXAMPLES
+from sfumato.cli.way_counts import app as count_app
+from sfumato.cli.way_stream import EXAMPLES as STREAM_EXAMPLES
+from sfumato.cli.way_stream import app as stream_app
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -38,7 +42,6 @@ EXAMPLES = examples(
     "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
 )
 DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
-Points = Annotated[Path, typer.Argument(metavar="FILE", help="The points, one row each.", show_default=False)]
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
 ]
@@ -48,34 +51,8 @@ Seconds = Annotated[float, typer.Option(metavar="S", help="How exactly moments a
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")]
 
 app = family("Publish trajectories: who was where, and when.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingWays:
-    """How points are read."""
-
-    person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose point it is; by default person.")] = None
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The moment; by default time.")] = None
-    longitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees east.")] = None
-    latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
-    trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
-    place: Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of places, for check-ins.")] = None
-    sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
-    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
-
-    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Trajectories, dict[str, Any]]:
-        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read."""
-        from sfumato.places.trajectories import Trajectories
-        from sfumato.table.read import read
-
-        names = [each.name for each in fields(self)]
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        how = {**{name: remembered[name] for name in names if name in remembered}, **given}
-        with progress("Reading"):
-            ways = Trajectories(read(file), **how)
-        for sentence in ways.remarks:
-            remark(sentence)
-        return ways, how
+app.add_typer(count_app, name="count", epilog=COUNT_EXAMPLES)
+app.add_typer(stream_app, name="stream", epilog=STREAM_EXAMPLES)
 
 
 @app.command(epilog=examples("sfumato ways unicity points.csv --person user --points 4 --meters 500 --seconds 3600"))

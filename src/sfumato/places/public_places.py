@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.earth import Area
+from sfumato.places.earth import Area, Floats
 from sfumato.places.squares import Snapshot
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
@@ -45,6 +45,14 @@ class Squares:
         side = 1 << self.order
         return tuple(f"{column}-{row}" for row in range(side) for column in range(side))
 
+    @property
+    def middles(self) -> tuple[Floats, Floats]:
+        """The longitudes and latitudes of the middles of all squares, in the order of their names."""
+        side, area = 1 << self.order, self.area
+        row, column = np.divmod(np.arange(len(self)), side)
+        longitudes = area.west + (area.east - area.west) * (column + 0.5) / side
+        return longitudes, area.south + (area.north - area.south) * (row + 0.5) / side
+
     def numbers(self, ways: Trajectories) -> Integers:
         """Return the square of every point; points outside are refused."""
         points = ways.points
@@ -52,6 +60,11 @@ class Squares:
             raise SchemaError("The ways have no coordinates; name their places instead of squares.")
         found = Snapshot.of(points.longitudes, points.latitudes, order=self.order, area=self.area)
         return found.rows * (1 << self.order) + found.columns
+
+
+def middles_of(places: Squares | Sequence[str]) -> tuple[Floats, Floats] | None:
+    """Return where public places are, if that is known."""
+    return places.middles if isinstance(places, Squares) else None
 
 
 def place_numbers(ways: Trajectories, places: Squares | Sequence[str]) -> tuple[Integers, tuple[str, ...]]:
