@@ -56,6 +56,7 @@ def test_audits_read_the_folder_alone_and_say_no(released):
 def test_attacks_before_and_after_need_the_right_recipe(city, released):
     recipe = released / "internal" / "recipe.toml"
     asked = ("--with", city / "points.csv", "--points", 4, "--meters", 200, "--seed", 1, "--json")
+    asked += ("--attack", "known-points")
     found = json.loads(run("ways", "attack", released / "public", *asked, "--recipe", recipe).stdout)
     before, after = (found[side]["attacks"][0]["rate"] for side in ("original", "published"))
     assert before > after

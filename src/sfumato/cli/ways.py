@@ -142,7 +142,8 @@ def audit(
 @app.command(
     epilog=examples(
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
-        "sfumato ways attack release/public --with points.csv --points 6 --meters 100 --json",
+        "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml \\",
+        "    --attack signal-linking --attack who-knows-whom --source phones.csv --friends friends.csv --json",
     )
 )
 @spread
@@ -151,6 +152,15 @@ def attack(
     published: Published,
     with_: Annotated[Path, typer.Option("--with", metavar="FILE", help="The original points.", show_default=False)],
     recipe: KindRecipeFile = None,
+    attack: Annotated[
+        list[str], typer.Option(metavar="NAME", help="An attack to run; by default all that apply. Repeatable.")
+    ] = [],  # noqa: B006 - Typer copies it
+    source: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A second source of the same persons, with the same columns.")
+    ] = None,
+    friends: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs of persons who know each other, in two columns.")
+    ] = None,
     reading: ReadingWays,
     points: Known = 4,
     meters: Meters = 500.0,
@@ -159,11 +169,15 @@ def attack(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Attack published ways by a few known points of persons, before and after; the recipe tells who is who.
+    """Attack published ways by what is known of persons, before and after; the recipe tells who is who.
+
+    Attacks: known-points, home-work, signal-linking, markov-linking, next-place, who-knows-whom (with --friends) and
+    tracking. Links start from --source, or else from half of a person's points. What does not apply is told.
 
     The exit code is 1 if the attack on what is published succeeds: if it is surely right more often than its control.
     """
     from sfumato.places.anonymizing import carry_out
+    from sfumato.places.attacking import ATTACKS
     from sfumato.places.attacking import attack as run
     from sfumato.places.catalogue import read_recipe
     from sfumato.randomness import draw_seed
@@ -173,6 +187,8 @@ def attack(
     shown = _published(published)
     seed = draw_seed() if seed is None else seed
     options: dict[str, Any] = {"points": points, "meters": meters, "seconds": seconds, "targets": targets, "seed": seed}
+    options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _pairs(friends)}
+    options["source"] = None if source is None else reading.read(source, dict(known.source) if known else {})[0]
     with progress("Attacking"):
         before = run(original, original, **options)
         if known is not None:
@@ -192,3 +208,17 @@ def _published(path: Path) -> Trajectories | RegionWays:
 
     with progress("Reading"):
         return WayRelease.read(path) if path.is_dir() else published_from(path)
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    """Read pairs of keys from the first two columns of a table."""
+    from sfumato.table.read import read
+    from sfumato.table.values import texts
+
+    table = read(path)
+    if table.num_columns < 2:  # noqa: PLR2004 - a pair has two
+        raise InvalidParameterError(
+            "The table of persons who know each other needs two columns; give a pair in each row."
+        )
+    sides = [texts(table.column(at)).to_pylist() for at in (0, 1)]
+    return [(one, other) for one, other in zip(*sides, strict=True) if one is not None and other is not None]

@@ -44,6 +44,7 @@ class ReadColumns:
     """The columns of a table of points as arrays, in the order of its rows."""
 
     person: Integers
+    keys: tuple[str, ...]
     trip: Integers
     times: Integers
     longitudes: Floats
@@ -63,7 +64,7 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     arrow, kind = to_arrow(_with_degrees(table))
     if not arrow.num_rows:
         raise SchemaError("The table of points has no rows; there is nothing to publish.")
-    person = _coded(arrow, columns.person)[0]
+    person, keys = _coded(arrow, columns.person)
     trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
     place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
     values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
@@ -71,6 +72,7 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
     return ReadColumns(
         person=person,
+        keys=keys,
         trip=trip,
         times=times,
         longitudes=longitudes,

@@ -143,6 +143,7 @@ class Trajectories:
     points: Points
     findings: Findings
     zone: str
+    keys: tuple[str, ...]  # of persons, by number: known inside only, and never written or shown
 
     def __init__(
         self,
@@ -176,7 +177,7 @@ class Trajectories:
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
         rows = np.lexsort(sides[::-1])
         kept = rows[~_same(*(side[rows] for side in sides))]
-        self.kind, self.zone = read.kind, read.zone
+        self.kind, self.zone, self.keys = read.kind, read.zone, read.keys
         self.points = replace(_points(read.person[kept], read.trip[kept], read, kept), timed=order is None)
         self.findings = find_odd(self.points, read, dropped=len(rows) - len(kept))
 
@@ -184,7 +185,7 @@ class Trajectories:
     def of(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
         """Return trajectories of points that are known as arrays, by default in the area around them."""
         made = cls.__new__(cls)
-        made.points, made.zone, made.findings = points, zone, Findings()
+        made.points, made.zone, made.findings, made.keys = points, zone, Findings(), ()
         made.kind = FrameKind(name="pyarrow")
         if area is not None:
             made.__dict__["area"] = area
