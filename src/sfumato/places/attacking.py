@@ -58,9 +58,10 @@ def attack(
     meters. `"who-knows-whom"`: she infers who knows whom from meetings, as `infer_friends` does. `"tracking"`: keys are
     taken away from the original, and she follows persons for two hours.
 
-    Guessing picks any person; of next places, the one visited most. The control of claims about who somebody is removes
-    the target's own ways, and counts the claims that are made all the same: all of them are false. What does not apply
-    to the published form is skipped, with a sentence that says why.
+    Guessing picks any person; of next places, the one that all visit most. The control of known points and of home and work
+    removes the target's own ways, and counts the claims that are made all the same: all of them are false. Links,
+    next places and friends are controlled by taking somebody for somebody else. What does not apply to the published
+    form is skipped, with a sentence that says why.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ class _Lab:
         if isinstance(published, RegionWays):
             return "what is published are regions, not points; known points attack them."
         shown, why = published.points, ""
-        if not (shown.has_coordinates and known.has_coordinates):
+        if name != "who-knows-whom" and not (shown.has_coordinates and known.has_coordinates):
             why = "it is not known where the places are."
         elif not (shown.timed and known.timed):
             why = "what is published has no moments."

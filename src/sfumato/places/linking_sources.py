@@ -41,8 +41,8 @@ def link_sources(
     ----------
     first, second : the sources.
     truth : for every person of the first source her number in the second; -1 for those who are not there, who are the
-        control: every link that is claimed for them is false. If all are there, everybody is her own control: her
-        number is taken out of the second source, and links that are claimed all the same are false.
+        control: every link that is claimed for them is false. If all are there, the control takes everybody for the
+        next one: how often links would be right if they said nothing about who is who.
     method : how persons are compared.
     meters, minutes : what a stay is, as for `find_stays`.
 
@@ -139,7 +139,7 @@ def _judged(scores: Floats, truth: Integers, method: str) -> AttackResult:
     rows, columns = linear_sum_assignment(-np.nan_to_num(scores))
     assigned = np.full(len(best), -1)
     assigned[rows] = columns
-    control = mutual[~there] if not there.all() else _without_herself(scores, truth, best_back)
+    control = mutual[~there] if not there.all() else mutual & (best == np.roll(truth, 1))
     return AttackResult(
         attack=f"{method}-linking",
         question=LINKABILITY,
@@ -154,11 +154,3 @@ def _judged(scores: Floats, truth: Integers, method: str) -> AttackResult:
             "assignment is right": float((assigned == truth)[there].mean()),
         },
     )
-
-
-def _without_herself(scores: Floats, truth: Integers, best_back: Integers) -> npt.NDArray[np.bool_]:
-    """Return for whom a link would be claimed if she were not in the second source."""
-    others = scores.copy()
-    others[np.arange(len(others)), truth] = -np.inf
-    best = others.argmax(axis=1)
-    return np.asarray((best_back[best] == np.arange(len(best))) & (others.max(axis=1) > 0))

@@ -11,11 +11,11 @@ from sfumato.attacks.base import INFERENCE, SINGLING_OUT
 from sfumato.attacks.results import AttackResult
 from sfumato.exceptions import SchemaError
 from sfumato.places.linking_sources import Method, link_sources
-from sfumato.places.markov_chains import MarkovChain, find_chain
+from sfumato.places.markov_chains import CELL, MarkovChain, find_chain
 from sfumato.places.meetings import infer_friends
 from sfumato.places.publishing import only_points
 from sfumato.places.stays import Stays, find_anchor_places, find_stays
-from sfumato.places.trajectories import Points, Trajectories
+from sfumato.places.trajectories import Trajectories
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -75,35 +75,34 @@ class Recognition:
         )
 
     def linking(self, method: Method, source: Trajectories | None) -> AttackResult:
-        """Link persons of a second source with those published; without any, the source has half of their points."""
-        points, owner, truth = self._half() if source is None else self._second(source)
-        known = Trajectories.of(replace(points, owner=owner), zone=self.original.zone)
-        return link_sources(known, self.published, truth=truth, method=method)
-
-    def _half(self) -> tuple[Points, Integers, Integers]:
-        """Take a random half of the points of the targets, and return who they are in what is published."""
-        own = self.original.points.take(np.flatnonzero(np.isin(self.original.points.owner, self.chosen)))
-        kept = only_points(own, self.rng.random(len(own)) < 1 / 2)
-        persons, owner = np.unique(kept.owner, return_inverse=True)
-        return kept, owner.ravel(), self.shown_as[persons]
-
-    def _second(self, source: Trajectories) -> tuple[Points, Integers, Integers]:
-        """Take as many persons of a second source as are attacked, and return who they are in what is published."""
-        number = {key: at for at, key in enumerate(self.original.keys)}
-        known = np.array([number.get(key, -1) for key in source.keys], dtype=np.int64)
-        persons = np.sort(self.rng.permutation(np.unique(source.points.owner))[: len(self.chosen)])
-        points = source.points.take(np.flatnonzero(np.isin(source.points.owner, persons)))
-        truth = np.where(known[persons] >= 0, self.shown_as[known[persons]], -1)
-        return points, np.searchsorted(persons, points.owner), truth
+        """Link targets in a second source with those published; without any, the source has half of their points."""
+        if source is None:
+            points = only_points(self.original.points, self.rng.random(len(self.original.points)) < 1 / 2)
+            known = np.arange(len(self.shown_as))
+        else:
+            number = {key: at for at, key in enumerate(self.original.keys)}
+            points = source.points
+            known = np.array([number.get(key, -1) for key in source.keys], dtype=np.int64)
+        truth = np.where(known >= 0, self.shown_as[known], -1)
+        there = np.isin(known, self.chosen) & (truth >= 0) & np.isin(np.arange(len(known)), points.owner)
+        if not there.any():
+            raise SchemaError("nobody of the second source is among the targets; give one with the same keys.")
+        persons = np.flatnonzero(there)
+        points = points.take(np.flatnonzero(there[points.owner]))
+        first = replace(points, owner=np.searchsorted(persons, points.owner))
+        return link_sources(
+            Trajectories.of(first, zone=self.original.zone), self.published, truth=truth[persons], method=method
+        )
 
     def next_place(self) -> AttackResult:
         """Foretell where targets go next from the published ways of the time before, in the second half of their time.
 
         The claim is where the published way of a target most often goes from the place nearest to where she is;
-        guessing names the place that it visits most. The control foretells from the way of somebody else. Steps of one
+        guessing names the place that all visit most. The control foretells from the way of somebody else. Steps of one
         person hang together, so that the interval counts persons.
         """
         stays, shown = self._stays(self.original), self._stays(self.published)
+        middle = _most_visited(shown)
         persons, counts = int(self.published.points.owner.max()) + 1, []
         for person in self.chosen:
             own = find_chain(stays.of(int(person)))
@@ -116,13 +115,13 @@ class Recognition:
                 find_chain(_until(shown.of(each), int(own.begins[half])))
                 for each in (number, other + (other >= number))
             ]
-            right, guessed = self._foretold(own, half, chains[0])
-            counts.append(
-                (len(own.visits) - half, len(chains[0]) > 0, right, guessed, self._foretold(own, half, chains[1])[0])
-            )
+            coming = np.column_stack([own.x, own.y])[own.visits[half:]]
+            guessed = int((np.hypot(*(coming - middle).T) <= self.meters).sum())
+            (right, favorite), (control, _) = (self._foretold(own, half, chain) for chain in chains)
+            counts.append((len(coming), len(chains[0]) > 0, right, guessed, control, favorite))
         if not counts:
             raise SchemaError("nobody stays at enough places to learn where she goes next.")
-        tried, claimed, right, guessed, control = np.array(counts, dtype=np.int64).T
+        tried, claimed, right, guessed, control, favorite = np.array(counts, dtype=np.int64).T
         return AttackResult(
             attack="next-place",
             question=INFERENCE,
@@ -132,11 +131,12 @@ class Recognition:
             baseline=float(guessed.sum() / tried.sum()),
             control_targets=int(tried.sum()),
             control_successes=int(control.sum()),
+            details={"her most visited place is right": float(favorite.sum() / tried.sum())},
             runs=len(counts),
         )
 
     def _foretold(self, own: MarkovChain, half: int, learned: MarkovChain) -> tuple[int, int]:
-        """Return how many steps of the second half are foretold rightly, and how many by the most visited place."""
+        """Return how many steps of the second half are foretold rightly, and how many by her most visited place."""
         if not len(learned):
             return 0, 0
         start, end = own.visits[half - 1 : -1], own.visits[half:]
@@ -148,8 +148,8 @@ class Recognition:
         mine = np.column_stack([own.x, own.y])
         nearest = np.hypot(*(mine[start][:, None] - places).transpose(2, 0, 1)).argmin(axis=1)
         named = following.argmax(axis=1)[nearest], np.full(len(start), int(visits.argmax()))
-        right, guessed = (int((np.hypot(*(places[each] - mine[end]).T) <= self.meters).sum()) for each in named)
-        return right, guessed
+        right, favorite = (int((np.hypot(*(places[each] - mine[end]).T) <= self.meters).sum()) for each in named)
+        return right, favorite
 
     def friends(self, pairs: Integers, seconds: float) -> AttackResult:
         """Infer who knows whom from meetings of published persons; `pairs` are numbers of persons of the original."""
@@ -167,6 +167,15 @@ class Recognition:
         """Return which published persons are near which targets; who is nowhere is near nobody."""
         apart = np.hypot(known[:, None, 0] - shown[None, :, 0], known[:, None, 1] - shown[None, :, 1])
         return np.asarray(apart <= self.meters)
+
+
+def _most_visited(stays: Stays) -> Floats:
+    """Return the middle of the square with the most stays of all persons; without any, what is near nothing."""
+    if not len(stays):
+        return np.full(2, np.nan)
+    squares = np.floor(np.column_stack([stays.x, stays.y]) / CELL)
+    different, many = np.unique(squares, axis=0, return_counts=True)
+    return np.asarray((different[many.argmax()] + 0.5) * CELL, dtype=np.float64)
 
 
 def _until(stays: Stays, moment: int) -> Stays:
