@@ -99,24 +99,31 @@ def anonymize(
     ] = "csv",
     replace: Replace = False,
     no_report: NoReport = False,
+    show: Annotated[
+        str | None, typer.Option(metavar="PERSON", help="Draw the way of this person in the internal report.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Publish ways so that a promise about them holds; the first promise chooses the search, unless one is named."""
     from sfumato.places.anonymizing import anonymize as make
     from sfumato.places.anonymizing import carry_out
     from sfumato.places.catalogue import ALGORITHMS, MODELS, read_recipe
+    from sfumato.places.way_release import person_number
     from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
     known = known_recipe(recipe, read_recipe, model, algorithm)
     models = () if known is not None else asked_models(model, MODELS)
     ways, how = reading.read(file, dict(known.source) if known else {})
+    if show is not None:
+        person_number(ways, show)
     with progress("Searching") as tell:
         if known is not None:
             release = carry_out(known, ways, progress=tell)
         else:
             search = asked("algorithm", algorithm or DEFAULT[models[0].name], ALGORITHMS)
             release = make(ways, models=models, algorithm=search, source=how, progress=tell)
+    release = release if show is None else release.showing(show)
     write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 

@@ -58,8 +58,8 @@ def attack(
     meters. `"who-knows-whom"`: she infers who knows whom from meetings, as `infer_friends` does. `"tracking"`: keys are
     taken away from the original, and she follows persons for two hours.
 
-    Guessing picks any person; of next places, the one that all visit most. The control of known points and of home and work
-    removes the target's own ways, and counts the claims that are made all the same: all of them are false. Links,
+    Guessing picks any person; of next places, the one that all visit most. The control of known points and of home and
+    work removes the target's own ways, and counts the claims that are made all the same: all of them are false. Links,
     next places and friends are controlled by taking somebody for somebody else. What does not apply to the published
     form is skipped, with a sentence that says why.
 

@@ -22,6 +22,22 @@ BOXES = 1000
 SHARE = 0.01  # of the area and of the time that a box covers
 CELL = 500.0  # meters
 KNOWN = 4  # points
+MEANINGS = {
+    "ways-kept": "published ways for every original one",
+    "persons-kept": "published persons for every original one",
+    "points-kept": "published points or steps for every original point",
+    "region-square-kilometers": "the mean size of a region, in square kilometers",
+    "region-hours": "the mean time that a region covers, in hours",
+    "distance-moved": "how far points were moved, in meters, on average",
+    "distance-moved-95": "how far 95 of 100 points were moved at most, in meters",
+    "unicity-before": f"the share of persons whom {KNOWN} points to {CELL:g} m and an hour single out in the original",
+    "unicity-after": "the same in what is published; of regions, who has a sequence of her own",
+    "range-count-error": "how wrong the count of points in 1 % of area and time is, in relation to it",
+    "density-divergence": f"how differently points spread over cells of {CELL:g} m or places: 0 alike, 1 disjoint",
+    "origin-destination-divergence": "the same for where ways begin and end",
+    "trip-length-error": "how wrong the mean length of a way is, in relation to it",
+    "next-place-kept": "how much of the accuracy is left with which the next cell or place is foretold",
+}
 
 
 def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -> dict[str, float]:

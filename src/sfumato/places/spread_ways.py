@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,14 @@ class SpreadWays:
                 share *= _overlap(begins[start:end, axis], ends[start:end, axis], low[box, axis], high[box, axis])
             found[box] = share.sum() / total
         return found
+
+    def within(self, shape: tuple[int, int], cell: float) -> Floats:
+        """Return the density of a grid from the southwest corner on; what is outside counts at the rim."""
+        rim = np.nextafter(np.array([*shape, np.inf]) * cell, 0.0)
+        least = np.array([0.0, 0.0, -np.inf])
+        low = np.clip(self.low, least, rim)
+        high = low if self.are_points else np.clip(self.high, least, rim)
+        return replace(self, low=low, high=high).density(np.zeros(2, dtype=np.int64), shape, cell)
 
     def density(self, origin: Integers, shape: tuple[int, int], cell: float) -> Floats:
         """Return the share of steps in every cell of a grid, by column and row; `origin` is its first cell."""
