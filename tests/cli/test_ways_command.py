@@ -84,9 +84,18 @@ def test_places_are_cloaked_and_moved(city, tmp_path):
     assert sf.read(tmp_path / "moved.csv").num_rows == 60
 
 
+def test_places_with_coordinates_and_text_files_of_other_countries_are_read(tmp_path):
+    (tmp_path / "visits.csv").write_text("user;when;shop\na;01.02.2026 08:00;x\nb;01.02.2026 09:30;y\n")
+    (tmp_path / "shops.csv").write_text("shop,lon,lat\nx,13.4,52.5\ny,13.5,52.5\n")
+    asked = (*COLUMNS, "--place", "shop", "--coordinates", tmp_path / "shops.csv", "--zone", "Europe/Berlin")
+    told = ("--separator", ";", "--date-format", "dd.mm.yyyy")
+    assert "of 2 persons" in run("ways", "unicity", tmp_path / "visits.csv", *asked, *told).output
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--out", "x", "--show", "nobody"), "has that key"),
         (("ways", "anonymize", "points.csv", *COLUMNS, "--out", "x"), "Say what to promise by --model"),
         (
             ("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--recipe", "r.toml", "--out", "x"),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Points = Annotated[Path, typer.Argument(metavar="FILE", help="The points, one row each.", show_default=False)]
 
+TEXT = ("separator", "encoding", "decimal", "date_format")  # options of a text file, and not of its columns
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingWays:
@@ -36,6 +38,14 @@ class ReadingWays:
     ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
+    separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; by default detected.")] = None
+    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; by default detected.")] = None
+    decimal: Annotated[
+        str | None, typer.Option(metavar="MARK", help="The decimal mark, . or a comma; by default detected.")
+    ] = None
+    date_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="How days are written, as in dd.mm.yyyy; by default detected.")
+    ] = None
 
     def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Trajectories, dict[str, Any]]:
         """Read ways as the options or a recipe say, tell what looks odd, and return how they were read."""
@@ -45,9 +55,11 @@ class ReadingWays:
         names = [each.name for each in fields(self) if each.name != "coordinates"]
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         how = {**{name: remembered[name] for name in names if name in remembered}, **given}
+        columns = {name: value for name, value in how.items() if name not in TEXT}
         with progress("Reading"):
             known = None if self.coordinates is None else read(self.coordinates)
-            ways = Trajectories(read(file), coordinates=known, **how)
+            table = read(file, **{name: value for name, value in how.items() if name in TEXT})
+            ways = Trajectories(table, coordinates=known, **columns)
         for sentence in ways.remarks:
             remark(sentence)
         return ways, how

@@ -199,7 +199,13 @@ class Trajectories:
     @cached_property
     def area(self) -> Area:
         """The area around all points, rounded outward to hundredths of a degree."""
-        return Area.around(self.points.longitudes, self.points.latitudes)
+        try:
+            return Area.around(self.points.longitudes, self.points.latitudes)
+        except SchemaError as error:
+            if not self.findings.zero:
+                raise
+            zero = f"{self.findings.zero:,} points at longitude 0 and latitude 0"
+            raise SchemaError(f"{str(error).removesuffix('.')}; perhaps {zero} should be left out.") from None
 
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""
