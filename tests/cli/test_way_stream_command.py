@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli import app
+from sfumato.places import WaysStream
 
 START = ("--k", 2, "--area", "13.2,52.4,13.6,52.6")
 
@@ -69,12 +70,21 @@ def test_bad_requests_change_nothing(run, batch, tmp_path):
         assert (piped.exit_code, "Standard input" in piped.output) == (2, True), piped.output
 
 
-def test_the_same_points_again_give_the_same_crowds(run, batch, tmp_path):
-    """As after a kill between the state and what may leave."""
-    state, points = tmp_path / "state", batch("one.csv", ("a", 0, 13.3), ("b", 0, 13.31))
-    update(run, state, points, tmp_path / "lost.csv", *START)
-    update(run, state, points, tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_text() == (tmp_path / "lost.csv").read_text()
+def test_a_crash_between_the_state_and_what_may_leave_is_safe(run, batch, tmp_path, monkeypatch):
+    state, points, out = tmp_path / "state", batch("one.csv", ("a", 0, 13.3), ("b", 0, 13.31)), tmp_path / "shown.csv"
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sfumato.table.write.write", fail)
+        assert update(run, state, points, out, *START).exit_code == 130
+    assert state.exists()
+    assert not out.exists()
+    crowds = WaysStream.load(state)._crowds.members()
+    assert update(run, state, points, out).exit_code == 0
+    assert {line.split(",")[0] for line in out.read_text().splitlines()[1:]} == set(crowds)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "shown.csv", "state"]
 
 
 def test_keys_that_look_like_numbers_stay_texts(run, tmp_path):

@@ -62,7 +62,8 @@ def update(
     """Take new points, and write the regions of crowds that may leave: a row for every crowd that moved.
 
     The first points need --k and --area, and create the state. The state is written before what may leave: after a
-    crash in between, give the same points again. Points that do not fit change nothing.
+    crash in between, the same points can be given again, and those that are not too late by then leave. Points that do
+    not fit change nothing.
     """
     from sfumato.places.way_stream import WaysStream
     from sfumato.table.atomic import refuse_missing_parent
