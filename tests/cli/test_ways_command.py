@@ -64,6 +64,29 @@ def test_attacks_before_and_after_need_the_right_recipe(city, released):
     assert skipped["published"]["skipped"]
 
 
+def test_every_attack_is_run_or_told_why_not(city, released, tmp_path):
+    recipe, ways = released / "internal" / "recipe.toml", sf.read(city / "points.csv")
+    sf.write(ways.slice(0, 400), tmp_path / "second.csv")
+    (tmp_path / "friends.csv").write_text("a,b\n" + "".join(f"{each},{each + 1}\n" for each in range(1, 30)))
+    asked = ("--with", city / "points.csv", "--recipe", recipe, "--seed", 1)
+    more = ("--source", tmp_path / "second.csv", "--friends", tmp_path / "friends.csv")
+    done = CliRunner().invoke(app, [str(each) for each in ("ways", "attack", released / "public", *asked, *more)])
+    assert done.exit_code in {0, 1}, done.output
+    for name in ("known-points", "home-work", "signal-linking", "markov-linking", "next-place", "who-knows-whom"):
+        assert sum(line.startswith((f"{name} ", f"{name} on")) for line in done.output.splitlines()) == 2
+    assert "tracking on published skipped: published ways have their keys" in done.output
+    assert "among known-points" in run("ways", "attack", released / "public", *asked, "--attack", "luck", code=2).output
+    (tmp_path / "friends.csv").write_text("a\n1\n")
+    assert "two columns" in run("ways", "attack", released / "public", *asked, *more, code=2).output
+
+
+def test_what_is_lost_is_measured_from_files(city, released):
+    asked = ("ways", "measure", released / "public", "--with", city / "points.csv")
+    recipe = ("--recipe", released / "internal" / "recipe.toml")
+    assert "in meters, on average" in run(*asked, *recipe).output
+    assert "distance-moved" not in json.loads(run(*asked, *COLUMNS, "--json").stdout)
+
+
 def test_unicity_is_told_for_people_and_programs(city):
     said = run("ways", "unicity", city / "points.csv", *COLUMNS, "--seed", 1).output
     assert "of 30 persons" in said

@@ -23,7 +23,7 @@ from sfumato.cli.kinds import (
     write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.printing import aligned, print_json, progress
 from sfumato.cli.reading_ways import Points, ReadingWays
 from sfumato.cli.way_counts import EXAMPLES as COUNT_EXAMPLES
 from sfumato.cli.way_counts import app as count_app
@@ -40,11 +40,14 @@ EXAMPLES = examples(
     "sfumato ways anonymize points.csv --person user --model k-delta:k=5,delta=300 --out release",
     "sfumato ways audit release/public --recipe release/internal/recipe.toml",
     "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
+    "sfumato ways count density points.csv --area 13.2,52.4,13.6,52.6 --epsilon 1 --budget ways.budget \\",
+    "    --total 2 --analyst ann --out density.csv",
 )
 DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
 ]
+With = Annotated[Path, typer.Option("--with", metavar="FILE", help="The original points.", show_default=False)]
 Known = Annotated[int, typer.Option("--points", metavar="N", help="How many points are known.")]
 Meters = Annotated[float, typer.Option(metavar="M", help="How exactly places are known.")]
 Seconds = Annotated[float, typer.Option(metavar="S", help="How exactly moments are known.")]
@@ -148,6 +151,36 @@ def audit(
 
 @app.command(
     epilog=examples(
+        "sfumato ways measure release/public --with points.csv --recipe release/internal/recipe.toml",
+        "sfumato ways measure made-up.csv --with points.csv --person user --json",
+    )
+)
+@spread
+def measure(
+    *,
+    published: Published,
+    with_: With,
+    recipe: KindRecipeFile = None,
+    reading: ReadingWays,
+    json: Json = False,
+) -> None:
+    """Tell what published or made-up ways have lost; with a recipe also how far points were moved.
+
+    Keep the figures private: they also describe the original.
+    """
+    from sfumato.places.measures import MEANINGS, measure_ways
+
+    original, shown = _sides(published, with_, recipe, reading)
+    with progress("Measuring"):
+        found = measure_ways(original, shown)
+    if json:
+        print_json(found)
+        return
+    typer.echo(aligned([[name, f"{value:.4g}", MEANINGS[name]] for name, value in found.items()]))
+
+
+@app.command(
+    epilog=examples(
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml \\",
         "    --attack signal-linking --attack who-knows-whom --source phones.csv --friends friends.csv --json",
@@ -157,7 +190,7 @@ def audit(
 def attack(
     *,
     published: Published,
-    with_: Annotated[Path, typer.Option("--with", metavar="FILE", help="The original points.", show_default=False)],
+    with_: With,
     recipe: KindRecipeFile = None,
     attack: Annotated[
         list[str], typer.Option(metavar="NAME", help="An attack to run; by default all that apply. Repeatable.")
@@ -183,30 +216,42 @@ def attack(
 
     The exit code is 1 if the attack on what is published succeeds: if it is surely right more often than its control.
     """
-    from sfumato.places.anonymizing import carry_out
     from sfumato.places.attacking import ATTACKS
     from sfumato.places.attacking import attack as run
     from sfumato.places.catalogue import read_recipe
     from sfumato.randomness import draw_seed
 
-    known = known_recipe(recipe, read_recipe, (), None)
-    original, _ = reading.read(with_, dict(known.source) if known else {})
-    shown = _published(published)
+    original, shown = _sides(published, with_, recipe, reading)
     seed = draw_seed() if seed is None else seed
     options: dict[str, Any] = {"points": points, "meters": meters, "seconds": seconds, "targets": targets, "seed": seed}
     options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _pairs(friends)}
-    options["source"] = None if source is None else reading.read(source, dict(known.source) if known else {})[0]
+    if source is not None:
+        known = known_recipe(recipe, read_recipe, (), None)
+        options["source"] = reading.read(source, dict(known.source) if known else {})[0]
     with progress("Attacking"):
-        before = run(original, original, **options)
-        if known is not None:
-            again = carry_out(known, original).ways
-            if again.digest() != shown.digest():
-                raise InvalidParameterError(
-                    "The recipe and these points give other ways than those published; give what they were made from."
-                )
-            shown = again
-        after = run(shown, original, **options)
+        before, after = run(original, original, **options), run(shown, original, **options)
     end_attacks(before, after, json=json)
+
+
+def _sides(
+    published: Path, original: Path, recipe: Path | None, reading: ReadingWays
+) -> tuple[Trajectories, Trajectories | RegionWays]:
+    """Read the original and what is published; a recipe makes it again, to learn who is who."""
+    from sfumato.places.anonymizing import carry_out
+    from sfumato.places.catalogue import read_recipe
+
+    known = known_recipe(recipe, read_recipe, (), None)
+    ways, _ = reading.read(original, dict(known.source) if known else {})
+    shown = _published(published)
+    if known is None:
+        return ways, shown
+    with progress("Searching") as tell:
+        again = carry_out(known, ways, progress=tell).ways
+    if again.digest() != shown.digest():
+        raise InvalidParameterError(
+            "The recipe and these points give other ways than those published; give what they were made from."
+        )
+    return ways, again
 
 
 def _published(path: Path) -> Trajectories | RegionWays:

@@ -104,7 +104,8 @@ def _numbers(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Inte
     number = {key: at for at, key in enumerate(original.keys)}
     pairs = [(number.get(str(one), -1), number.get(str(other), -1)) for one, other in friends]
     found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return found[(found >= 0).all(axis=1) & (found[:, 0] != found[:, 1])]
+    there = (found >= 0).all(axis=1) & (found[:, 0] != found[:, 1])
+    return np.asarray(found[there])
 
 
 @dataclass(frozen=True)

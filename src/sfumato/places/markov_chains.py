@@ -102,8 +102,8 @@ def chain_distance(first: MarkovChain, second: MarkovChain) -> float:
 def chain_distances(first: Sequence[MarkovChain], second: Sequence[MarkovChain]) -> Floats:
     """Return the distances of all pairs of chains, a row for every one of the first."""
     found = np.full((len(first), len(second)), np.inf)
-    some = np.flatnonzero([len(chain) > 0 for chain in second])
-    if not len(some):
+    some = [at for at, chain in enumerate(second) if len(chain)]
+    if not some:
         return found
     starts = np.append(0, np.cumsum([len(second[each]) for each in some]))[:-1]
     x, y, share = (np.concatenate([getattr(second[each], side) for each in some]) for side in ("x", "y", "stationary"))

@@ -138,11 +138,11 @@ def density_divergence(before: SpreadWays, after: SpreadWays) -> float:
 
 
 def _least(sides: list[Floats]) -> Floats:
-    return np.minimum(*(side.min(axis=0) for side in sides))
+    return np.asarray(np.minimum(*(side.min(axis=0) for side in sides)), dtype=np.float64)
 
 
 def _most(sides: list[Floats]) -> Floats:
-    return np.maximum(*(side.max(axis=0) for side in sides))
+    return np.asarray(np.maximum(*(side.max(axis=0) for side in sides)), dtype=np.float64)
 
 
 def trip_divergence(before: SpreadWays, after: SpreadWays) -> float:

@@ -70,9 +70,11 @@ def _divergence(before: csr_array, after: csr_array) -> float:
     number = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel()
     size = int(number.max()) + 1
     sides = np.split(number, [len(keys[0])])
-    return jensen_shannon(
-        *(np.bincount(side, weights=share, minlength=size) for side, share in zip(sides, shares, strict=True))
+    before_shares, after_shares = (
+        np.bincount(side, weights=share, minlength=size).astype(np.float64)
+        for side, share in zip(sides, shares, strict=True)
     )
+    return jensen_shannon(before_shares, after_shares)
 
 
 def _next_place_kept(before: Points, after: Points, spread: csr_array) -> float:

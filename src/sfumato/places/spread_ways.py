@@ -126,7 +126,7 @@ class SpreadWays:
                 for axis in (0, 1)
             ]
             found += (shares[0] * weight[part, None]).T @ shares[1]
-        return found / weight.sum()
+        return np.asarray(found / weight.sum(), dtype=np.float64)
 
 
 def _overlap(low: Floats, high: Floats, start: Floats | float, end: Floats | float) -> Floats:

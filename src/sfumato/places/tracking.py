@@ -121,7 +121,8 @@ def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: i
     begins, ends = spans(ways.points)
     length = (STEPS - 1) * int(EVERY * SECOND)
     long = np.flatnonzero(ends - begins >= length)
-    followed, links = [], []
+    followed: list[npt.NDArray[np.bool_]] = []
+    links: list[float] = []
     for _ in range(TRIES):
         if len(followed) == RUNS or not len(long):
             break
@@ -133,8 +134,8 @@ def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: i
         moments = start + np.arange(STEPS) * int(EVERY * SECOND)
         places = places_at(ways.points, np.sort(rng.permutation(there)[:most]), moments, ways.area)
         right = _followed(places, FASTEST * EVERY)
-        followed.append(right.all(axis=0))
-        links.append(right.mean())
+        followed.append(np.asarray(right.all(axis=0)))
+        links.append(float(right.mean()))
     if not followed:
         raise SchemaError("no two ways share two hours, so that nobody can be taken for somebody else.")
     everybody = np.concatenate(followed)
