@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,11 +18,48 @@ from sfumato.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.places.way_stream import WaysStream
+
 EXAMPLES = examples(
     "sfumato ways stream update crowds.state minute1.csv --k 5 --area 13.2,52.4,13.6,52.6 --out shown1.csv",
     "sfumato ways stream update crowds.state minute2.csv --out shown2.csv",
     "sfumato ways stream audit shown1.csv shown2.csv --k 5",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamStart:
+    """How a stream begins."""
+
+    k: Annotated[int | None, typer.Option("--k", metavar="K", help="At the start: persons in a crowd.")] = None
+    area: Annotated[
+        str | None, typer.Option(metavar="WEST,SOUTH,EAST,NORTH", help="At the start: the public area, in degrees.")
+    ] = None
+    window: Annotated[
+        float | None, typer.Option(metavar="S", help="At the start: who is silent so long leaves; by default 900.")
+    ] = None
+    patience: Annotated[
+        float | None, typer.Option(metavar="S", help="At the start: how long somebody waits; by default 300.")
+    ] = None
+    order: Annotated[
+        int | None, typer.Option(metavar="N", help="At the start: how often the area is quartered; by default 8.")
+    ] = None
+
+    def opened(self, state: Path) -> WaysStream:
+        """Begin a stream, or go on with one as its state says."""
+        from sfumato.places.way_stream import WaysStream
+
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if state.exists():
+            if given:
+                raise InvalidParameterError(
+                    f"{state} already has its settings; drop --k, --area and what is for the start."
+                )
+            return WaysStream.load(state)
+        if self.k is None or self.area is None:
+            raise InvalidParameterError(f"{state} does not exist; give --k and --area to create it.")
+        return WaysStream(**{**given, "area": area_of(self.area), "state": state})
+
 
 app = family("Publish regions of crowds of k persons who stay together, while they move.")
 
@@ -43,19 +81,7 @@ def update(
         str, typer.Argument(metavar="FILE", help="New points, or - for standard input (CSV).", show_default=False)
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="A new file for what may leave.", show_default=False)],
-    k: Annotated[int | None, typer.Option("--k", metavar="K", help="At the start: persons in a crowd.")] = None,
-    area: Annotated[
-        str | None, typer.Option(metavar="WEST,SOUTH,EAST,NORTH", help="At the start: the public area, in degrees.")
-    ] = None,
-    window: Annotated[
-        float | None, typer.Option(metavar="S", help="At the start: who is silent so long leaves; by default 900.")
-    ] = None,
-    patience: Annotated[
-        float | None, typer.Option(metavar="S", help="At the start: how long somebody waits; by default 300.")
-    ] = None,
-    order: Annotated[
-        int | None, typer.Option(metavar="N", help="At the start: how often the area is quartered; by default 8.")
-    ] = None,
+    start: StreamStart,
     reading: ReadingBatch,
     json: Json = False,
 ) -> None:
@@ -65,24 +91,12 @@ def update(
     crash in between, the same points can be given again, and those that are not too late by then leave. Points that do
     not fit change nothing.
     """
-    from sfumato.places.way_stream import WaysStream
     from sfumato.table.atomic import refuse_missing_parent
     from sfumato.table.write import write
 
     refuse_existing(out, force=None)
     refuse_missing_parent(out.resolve())
-    told = {"window": window, "patience": patience, "order": order}
-    given = {name: value for name, value in told.items() if value is not None}
-    if state.exists():
-        if given or k is not None or area is not None:
-            raise InvalidParameterError(
-                f"{state} already has its settings; drop --k, --area and what is for the start."
-            )
-        stream = WaysStream.load(state)
-    elif k is None or area is None:
-        raise InvalidParameterError(f"{state} does not exist; give --k and --area to create it.")
-    else:
-        stream = WaysStream(k=k, area=area_of(area), state=state, **given)  # type: ignore[arg-type]  # by their names
+    stream = start.opened(state)
     batch = reading.read(file)
     with progress("Gathering"):
         shown = stream.update(batch, **reading.columns)

@@ -49,19 +49,9 @@ def attack(
 ) -> Attacks:
     """Attack published ways by what an adversary knows about persons of the original.
 
-    `"known-points"`: she knows where a person was at a few moments, to so many meters and seconds. A published way
-    matches a known point if it is within that of it at some moment, or if one of its regions covers it; places without
-    times match by their names. She claims the person of the ways that match if there is only one. `"home-work"`: she
-    knows where a person sleeps and works, and claims the only published person who does so within `meters` of it.
-    `"signal-linking"` and `"markov-linking"`: she links persons of a second source, as `link_sources` does.
-    `"next-place"`: she knows the published way of a person, and foretells where that person goes next, to so many
-    meters. `"who-knows-whom"`: she infers who knows whom from meetings, as `infer_friends` does. `"tracking"`: keys are
-    taken away from the original, and she follows persons for two hours.
-
-    Guessing picks any person; of next places, the one that all visit most. The control of known points and of home and
-    work removes the target's own ways, and counts the claims that are made all the same: all of them are false. Links,
-    next places and friends are controlled by taking somebody for somebody else. What does not apply to the published
-    form is skipped, with a sentence that says why.
+    The attacks are `"known-points"`, `"home-work"`, `"signal-linking"`, `"markov-linking"`, `"next-place"`,
+    `"who-knows-whom"` and `"tracking"`. What does not apply to the published form is skipped, with a sentence that says
+    why.
 
     Parameters
     ----------
@@ -69,34 +59,34 @@ def attack(
     original : the persons who are attacked.
     attacks : which attacks to run; by default all.
     points : how many points are known; of a person with fewer, all of them.
-    meters, seconds : how exactly they are known.
+    meters, seconds : how exactly places and moments are known.
     targets : how many persons are attacked.
     origin : the original way of every published way, which only the owner knows; by default as the release tells it.
-    source : a second source of the same persons, with the same keys; without any, links start from half of their
-        points.
+    source : a second source of the same persons, with the same keys; by default half of their points.
     friends : pairs of keys of persons who know each other, to learn from and to test.
     seed : repeats the draws, which protect nobody.
     """
-    for name, value in (("points", points), ("targets", targets)):
-        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
-    for name, exact in (("meters", meters), ("seconds", seconds)):
-        require(is_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
-    for name in attacks:
-        require(name in ATTACKS, "attack", "attacks", f"among {', '.join(ATTACKS)}", name)
+    _check(attacks, {"points": points, "targets": targets}, {"meters": meters, "seconds": seconds})
     rng = generator(draw_seed() if seed is None else seed)
     matcher = _Matcher(published, original, meters, int(seconds * SECOND), origin)
     chosen = rng.permutation(np.unique(original.points.owner))[:targets]
     known = None if friends is None else _numbers(original, friends)
     lab = _Lab(matcher, original, chosen, points, rng, source, known)
-    results, skipped = [], {}
-    for name in ATTACKS:
-        if name in attacks:
-            found = lab.run(name)
-            if isinstance(found, str):
-                skipped[name] = found
-            else:
-                results.append(found)
-    return Attacks(results=tuple(results), skipped=skipped)
+    found = {name: lab.run(name) for name in ATTACKS if name in attacks}
+    return Attacks(
+        results=tuple(each for each in found.values() if not isinstance(each, str)),
+        skipped={name: each for name, each in found.items() if isinstance(each, str)},
+    )
+
+
+def _check(attacks: Sequence[str], counts: dict[str, int], sizes: dict[str, float]) -> None:
+    """Refuse what cannot be asked for."""
+    for name, value in counts.items():
+        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+    for name, exact in sizes.items():
+        require(is_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
+    for name in attacks:
+        require(name in ATTACKS, "attack", "attacks", f"among {', '.join(ATTACKS)}", name)
 
 
 def _numbers(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Integers:
