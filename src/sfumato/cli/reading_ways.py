@@ -36,6 +36,9 @@ class ReadingWays:
         Path | None,
         typer.Option(metavar="FILE", help="Where places are: their names first, then longitude and latitude."),
     ] = None
+    squares: Annotated[
+        float | None, typer.Option(metavar="M", help="Without names, places are squares of so many meters.")
+    ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
     separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; by default detected.")] = None

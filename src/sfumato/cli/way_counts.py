@@ -19,7 +19,7 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError
 if TYPE_CHECKING:
     from sfumato.places.prefix_tree import PrefixTree, SequenceCounts
     from sfumato.places.private_counts import PlaceCounts
-    from sfumato.places.public_places import Squares
+    from sfumato.places.public_places import PublicPlaces
 
 PAYING = "--epsilon 1 --budget ways.budget --analyst ann"
 EXAMPLES = examples(
@@ -35,19 +35,23 @@ app = family("Count places, trips and sequences of places with differential priv
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublicPlaces:
+class KnownPlaces:
     """The places that everybody knows, never read off the points."""
 
     area: Annotated[
         str | None, typer.Option(metavar="WEST,SOUTH,EAST,NORTH", help="A public area in degrees; its squares count.")
     ] = None
     order: Annotated[int, typer.Option(metavar="N", help="How often the area is quartered: 4 gives 256 squares.")] = 4
+    hexagons: Annotated[
+        int | None, typer.Option(metavar="N", help="Count H3 hexagons of this resolution in place of squares.")
+    ] = None
     places: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A table of all places, their names first; with --place.")
     ] = None
 
-    def known(self) -> Squares | list[str]:
-        """Return the squares or the names."""
+    def known(self) -> PublicPlaces:
+        """Return the squares, the hexagons or the names."""
+        from sfumato.places.hexagons import Hexagons
         from sfumato.places.public_places import Squares
         from sfumato.table.read import read
         from sfumato.table.values import texts
@@ -55,7 +59,12 @@ class PublicPlaces:
         if (self.area is None) == (self.places is None):
             raise InvalidParameterError("Say which places everybody knows: either --area or --places.")
         if self.area is not None:
-            return Squares(area=area_of(self.area), order=self.order)
+            area = area_of(self.area)
+            return (
+                Squares(area=area, order=self.order)
+                if self.hexagons is None
+                else Hexagons(area=area, resolution=self.hexagons)
+            )
         table = read(str(self.places))
         return [str(name) for name in texts(table.column(0)).to_pylist() if name is not None]
 
@@ -87,7 +96,7 @@ def density(
     file: Points,
     out: Out,
     paid: WayPayment,
-    places: PublicPlaces,
+    places: KnownPlaces,
     points: Annotated[
         int, typer.Option(metavar="N", help="How many points of a person count at most, drawn at random.")
     ] = 1,
@@ -112,7 +121,7 @@ def trips(
     file: Points,
     out: Out,
     paid: WayPayment,
-    places: PublicPlaces,
+    places: KnownPlaces,
     trips: Trips = 1,
     reading: ReadingWays,
     json: Json = False,
@@ -138,7 +147,7 @@ def tree(
     file: Points,
     out: Out,
     paid: WayPayment,
-    places: PublicPlaces,
+    places: KnownPlaces,
     height: Annotated[int, typer.Option(metavar="N", help="The largest number of places; ways are cut there.")] = 5,
     trips: Trips = 1,
     ways: Annotated[
@@ -183,7 +192,7 @@ def n_grams(
     file: Points,
     out: Out,
     paid: WayPayment,
-    places: PublicPlaces,
+    places: KnownPlaces,
     size: Annotated[int, typer.Option(metavar="N", help="The largest number of places that follow each other.")] = 3,
     longest: Annotated[int, typer.Option(metavar="N", help="Ways are cut to so many points.")] = 20,
     trips: Trips = 1,
@@ -207,7 +216,7 @@ class _Asked:
     file: Path
     out: Path
     paid: WayPayment
-    places: PublicPlaces
+    places: KnownPlaces
     reading: ReadingWays
 
 

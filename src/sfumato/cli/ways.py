@@ -43,7 +43,13 @@ EXAMPLES = examples(
     "sfumato ways count density points.csv --area 13.2,52.4,13.6,52.6 --epsilon 1 --budget ways.budget \\",
     "    --total 2 --analyst ann --out density.csv",
 )
-DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
+DEFAULT = {
+    "k-delta": "never-walk-alone",
+    "k-ways": "align-ways",
+    "km-places": "merge-places",
+    "lkc": "suppress-visits",
+    "place-owners": "hide-from-owners",
+}
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
 ]

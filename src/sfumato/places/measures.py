@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sfumato.places.earth import Area, haversine
 from sfumato.places.jensen_shannon import jensen_shannon
 from sfumato.places.next_places import most_frequent_next, steps_of
+from sfumato.places.place_losses import place_losses
 from sfumato.places.place_measures import measure_names
 from sfumato.places.region_ways import RegionWays
 from sfumato.places.singling_out import unicity
@@ -26,6 +27,8 @@ MEANINGS = {
     "ways-kept": "published ways for every original one",
     "persons-kept": "published persons for every original one",
     "points-kept": "published points or steps for every original point",
+    "places-kept": "different published places for every original one",
+    "places-merged": "for how many original places a published one stands, on average",
     "region-square-kilometers": "the mean size of a region, in square kilometers",
     "region-hours": "the mean time that a region covers, in hours",
     "distance-moved": "how far points were moved, in meters, on average",
@@ -61,7 +64,7 @@ def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -
         return found | spatial_measures(before, SpreadWays.of_regions(published, original.area), original.area)
     after = published.points
     kept = _kept(before, after.ways, after.persons, len(after))
-    found = {**kept, **distance_moved(before, after), **found}
+    found = {**kept, **place_losses(before, after), **distance_moved(before, after), **found}
     found["unicity-after"] = unicity(published, points=KNOWN, meters=CELL, seed=SEED).share
     if before.has_coordinates and after.has_coordinates:
         return found | spatial_measures(before, SpreadWays.of_points(after, original.area), original.area)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.places.earth import Floats
-from sfumato.places.public_places import Squares, middles_of, place_numbers
+from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
 from sfumato.places.publishing import rounded
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
@@ -75,7 +74,7 @@ class PlaceCounts:
 def private_density(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -102,7 +101,7 @@ def private_density(
 def private_trips(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,

@@ -120,7 +120,8 @@ class WaysStream:
         table : the points, as `Trajectories` takes them; those older than what was seen before are left out.
         columns : names of its columns, as for `Trajectories`.
         """
-        read = read_columns(table, Columns(**{"person": "person", "time": "time", **columns}), None)
+        named: dict[str, Any] = {"person": "person", "time": "time", **columns}
+        read = read_columns(table, Columns(**named), None)
         keys = texts(to_arrow(table)[0][columns.get("person", "person")]).to_pylist()
         squares = Snapshot.of(read.longitudes, read.latitudes, order=self.order, area=self.area)
         crowds, shown = self._copy(), []
