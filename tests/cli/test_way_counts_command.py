@@ -38,6 +38,16 @@ def test_points_and_trips_are_counted_and_paid_for(run, points, tmp_path):
     assert not (tmp_path / "again.csv").exists()
 
 
+def test_hexagons_are_counted_in_place_of_squares(run, points, tmp_path):
+    out = tmp_path / "hexagons.csv"
+    asked = (*AREA[:2], "--hexagons", 6, "--points", 1, "--total", 1000)
+    assert count(run, points, "density", out, *asked).exit_code == 0
+    found = sf.read(out)
+    assert sum(found["count"].to_pylist()) == 20
+    city = sf.samples.movers.CITY
+    assert all(abs(each - city.middle) < 0.3 for each in found["latitude"].to_pylist())
+
+
 def test_ways_are_made_up_from_a_tree(run, points, tmp_path):
     out, ways = tmp_path / "tree.csv", tmp_path / "made-up.csv"
     done = count(run, points, "tree", out, *AREA, "--height", 2, "--ways", ways, "--total", 9000, epsilon="6000")
