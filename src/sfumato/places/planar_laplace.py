@@ -218,10 +218,11 @@ class PlanarLaplace:
         rate = self._axis_epsilon
         most = min(int(40 / rate) + 2, 1500)
         scale = max(1, round(40 / rate / most))  # where steps are much finer than the noise, several are taken as one
-        numbers = np.arange(-most, most + 1)
-        chance = np.exp(-rate * scale * np.abs(numbers))
-        chance /= chance.sum()
-        distances = scale * self.step * np.hypot(numbers[:, None], numbers[None, :]).ravel()
-        chances = np.outer(chance, chance).ravel()
+        chance = np.exp(-rate * scale * np.arange(most + 1))
+        near, far = np.triu_indices(most + 1)  # an eighth of the plane, and how many of the eight are alike
+        alike = np.where(near > 0, 2, 1) * np.where(far > 0, 2, 1) * np.where(near < far, 2, 1)
+        chances = chance[near] * chance[far] * alike
+        chances /= chances.sum()
+        distances = scale * self.step * np.hypot(near, far)
         order = np.argsort(distances, kind="stable")
         return float(distances @ chances), distances[order], chances[order]
