@@ -43,7 +43,7 @@ class PlanarLaplace:
     r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
 
     Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
-    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and is
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise comes from the operating system, and is
     larger than said here by as much as distances in the plane of the area may be too short.
 
     Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
