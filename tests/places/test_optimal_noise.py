@@ -80,6 +80,12 @@ def test_every_part_is_drawn_for_its_place(monkeypatch):
 def test_bad_input_is_refused():
     with pytest.raises(InvalidParameterError, match="2 to 100 rows"):
         OptimalNoise(epsilon=1, places=[(1, 2)])
+    with pytest.raises(SchemaError, match="look swapped"):
+        OptimalNoise(epsilon=1, places=[(52, 113), (52, 114)])
+    with pytest.raises(SchemaError, match="no longitude or latitude"):
+        OptimalNoise(epsilon=1, places=[(float("nan"), 2), (1, 2)])
+    with pytest.raises(SchemaError, match="more than once"):
+        OptimalNoise(epsilon=1, places=[(1, 2), (1, 2)])
     with pytest.raises(SchemaError, match="2 shares"):
         OptimalNoise(epsilon=1, places=[(1, 2), (1, 3)], prior=[1, -1])
     with pytest.raises(SchemaError, match="numbered from 0 to 1"):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.places.earth import haversine
+from sfumato.places.positions import degrees_of
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
@@ -56,6 +57,9 @@ class OptimalNoise:
         places = self._places
         good = places.ndim == 2 and places.shape[1] == 2 and 2 <= len(places) <= MOST_PLACES  # noqa: PLR2004 - degrees
         require(good, self, "places", f"2 to {MOST_PLACES} rows of longitude and latitude", type(self.places).__name__)
+        degrees_of(places)
+        if len(np.unique(places, axis=0)) < len(places):
+            raise SchemaError("Some places are given more than once; give each once, with its whole share.")
         checked_prior(self.prior, len(places))
 
     @cached_property

@@ -153,6 +153,7 @@ class PlanarLaplace:
         """
         x, y = degrees_of(moved)
         at_x, at_y = degrees_of(places)
+        require(len(at_x) > 0, self, "places", "at least one place", len(at_x))
         share = checked_prior(prior, len(at_x))
         apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
         chosen = np.empty(len(x), dtype=np.int64)
