@@ -67,10 +67,8 @@ def private_degrees(
 
     For persons, networks with and without all edges of one person are hard to tell apart; for edges that are replaced
     by others, apply it twice. One person can change the degrees of all others, so edges are added one by one, in an
-    order drawn at random, unless somebody has `bound` neighbors already. Every edge of a person starts at most one
-    chain of edges that make room for each other, which moves the degree of the person at its end by 1. So a person
-    with all her edges changes how many have at least 1, 2, 3 ... neighbors by 2 `bound` in total: her own degree, and
-    one step for each chain. These counts get noise and are made descending again.
+    order drawn at random, unless somebody has `bound` neighbors already. How many persons have at least 1, 2, 3 ...
+    neighbors then gets noise and is made descending again.
 
     Parameters
     ----------
@@ -79,8 +77,7 @@ def private_degrees(
     accountant : what pays it; it belongs to this network, and to edges or to persons, from then on.
     analyst : who asks.
     unit : `"edge"` or `"person"`.
-    bound : how many neighbors of a person count at most, where persons are hidden. It must be known without looking
-        at the network; without it, half of epsilon buys one, a power of 2.
+    bound : how many neighbors of a hidden person count at most, known without looking; else half of epsilon buys it.
 
     References
     ----------
@@ -90,12 +87,7 @@ def private_degrees(
        https://doi.org/10.1145/2882903.2926745
     """
     check_network(network)
-    if bound is not None:
-        if unit != "person":
-            raise InvalidParameterError("A bound limits persons; leave it out, or hide persons by unit='person'.")
-        most = max(len(network) - 1, 1)
-        good = is_whole(bound) and 1 <= bound <= most
-        require(good, OWNER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
+    _check_bound(network, unit, bound)
     exact, paid = pay(network, epsilon, accountant, analyst, "degrees of a network", unit=unit)
     if unit == "edge":
         found = noisy(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
@@ -106,8 +98,20 @@ def private_degrees(
         exact /= 2
         bound = bought_bound(network, order, exact)
     counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=exact)
-    degrees = _of_counts(counts, len(network))
-    return PrivateDegrees(degrees=degrees, scale=counts.scale, epsilon=paid, unit=unit, bound=bound)
+    return PrivateDegrees(
+        degrees=_of_counts(counts, len(network)), scale=counts.scale, epsilon=paid, unit=unit, bound=bound
+    )
+
+
+def _check_bound(network: Network, unit: str, bound: object) -> None:
+    """Refuse a bound that bounds nobody."""
+    if bound is None:
+        return
+    if unit != "person":
+        raise InvalidParameterError("A bound limits persons; leave it out, or hide persons by unit='person'.")
+    most = max(len(network) - 1, 1)
+    good = isinstance(bound, int) and is_whole(bound) and 1 <= bound <= most
+    require(good, OWNER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
 
 
 def _of_counts(counts: Noisy, persons: int) -> Integers:
