@@ -13,16 +13,21 @@ from sfumato.coding.kernels import (
     degree_groups,
     distinct_drawing,
     edge_sets,
+    every_graph,
     known_subgraphs,
     neighborhoods,
+    opacity,
     path_summing,
     planted_search,
     realizing,
     refining,
+    relations,
     seed_matching,
     shared_neighbors,
     star_partners,
+    subgraph_matching,
     super_nodes,
+    switching,
     wiring,
 )
 from sfumato.coding.kernels.compiling import Array, Arrays
@@ -36,6 +41,7 @@ def warm_up_networks() -> None:
     _change_edges(edges, *graph)
     _gather_persons(edges, graph)
     _find_persons(graph)
+    _hide_relations(edges, graph)
 
 
 def _look_around(offsets: Array, neighbors: Array) -> None:
@@ -59,6 +65,7 @@ def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
     degree_groups.raised(degrees, 2)
     degree_groups.leveled(degrees, 2)
     degree_groups.deficit(degrees)
+    every_graph.nearest_graph(np.array([[0, 1]]), np.zeros(1, dtype=np.bool_), 2, 1, True)  # noqa: FBT003 - the same
     table, changed = edge_sets.edge_set(edges, 4, 4), np.empty((4, 2), dtype=np.int64)
     realizing.join(np.array([1, 0, 1, 0]), rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
     none, one = np.zeros(4, dtype=np.int64), np.array([1, 0, 0, 1])
@@ -77,8 +84,8 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
     distinct_drawing.make_distinct(four[:2], four[:1] + 1, np.zeros(1, dtype=np.int64))
-    between = np.array([[1, 1], [1, 1]])
-    block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
+    block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
     alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
     for copies in (False, True):
         counts = np.zeros(8, dtype=np.int16)
@@ -100,3 +107,18 @@ def _find_persons(graph: Arrays) -> None:
     seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
+    subgraph_matching.draw_subgraph(graph, 0, np.zeros(1), inner)
+    subgraph_matching.find_subgraph(graph, inner, 2, 9, np.zeros(4, dtype=np.bool_))
+
+
+def _hide_relations(edges: Array, graph: Arrays) -> None:
+    """Choose relations, switch edges, and remove those that bring pairs near each other."""
+    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    relations.keep_within(four, four, np.ones(4), np.ones(4), 0.5)
+    switching.switch_away(edges.copy(), four[:2], 4, words)
+    label, pairs = np.array([0, 1, 1, 0]), np.array([1, 4, 0, 1])
+    wide = edges.astype(np.int64)
+    within = opacity.count_within(graph[0], graph[1], label, 2, 2)
+    near = opacity.steps_between(wide, 4)
+    for change in (opacity.thin, opacity.thicken):
+        change(wide, near, label, (pairs, pairs // 2, within), 1)
