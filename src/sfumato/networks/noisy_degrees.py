@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +78,8 @@ def private_degrees(
     accountant : what pays it; it belongs to this network, and to edges or to persons, from then on.
     analyst : who asks.
     unit : `"edge"` or `"person"`.
-    bound : how many neighbors of a hidden person count at most, known without looking; else half of epsilon buys it.
+    bound : how many neighbors of a person count at most, where persons are hidden. It must be known without looking
+        at the network; without it, half of epsilon buys one.
 
     References
     ----------
@@ -93,14 +95,18 @@ def private_degrees(
         found = noisy(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
         degrees = np.clip(np.rint(ascending(found.numbers)), 0, max(len(network) - 1, 0)).astype(np.int64)
         return PrivateDegrees(degrees=degrees, scale=found.scale, epsilon=paid)
+    return _for_persons(network, exact, paid, bound)
+
+
+def _for_persons(network: Network, epsilon: Fraction, paid: str, bound: int | None) -> PrivateDegrees:
+    """Tell degrees that hide a person with all her edges, and buy the bound if there is none."""
     order = Stream().permutation(network.size)
     if bound is None:
-        exact /= 2
-        bound = bought_bound(network, order, exact)
-    counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=exact)
-    return PrivateDegrees(
-        degrees=_of_counts(counts, len(network)), scale=counts.scale, epsilon=paid, unit=unit, bound=bound
-    )
+        epsilon /= 2
+        bound = bought_bound(network, order, epsilon)
+    counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=epsilon)
+    degrees = _of_counts(counts, len(network))
+    return PrivateDegrees(degrees=degrees, scale=counts.scale, epsilon=paid, unit="person", bound=bound)
 
 
 def _check_bound(network: Network, unit: str, bound: object) -> None:
