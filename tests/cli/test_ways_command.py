@@ -1,4 +1,4 @@
-"""`sfumato ways` and `sfumato places`: the same files as in Python, judged and attacked from the folder."""
+"""`sfumato ways`: the same files as in Python, judged and attacked from the folder."""
 
 from __future__ import annotations
 
@@ -71,18 +71,6 @@ def test_unicity_is_told_for_people_and_programs(city):
     )
 
 
-def test_places_are_cloaked_and_moved(city, tmp_path):
-    positions = tmp_path / "positions.csv"
-    sf.write(sf.read(city / "points.csv").select(["lon", "lat"]).slice(0, 60), positions)
-    run("places", "cloak", positions, "--k", 5, "--out", tmp_path / "regions.csv")
-    assert sf.read(tmp_path / "regions.csv").num_rows == 60
-    run("places", "cloak", positions, "--k", 5, "--method", "casper", "--out", tmp_path / "regions.csv", code=1)
-    area = ("--area", "13.2,52.4,13.6,52.6")
-    said = run("places", "perturb", positions, "--epsilon", 0.00693, *area, "--out", tmp_path / "moved.csv").output
-    assert "331 m on average" in said
-    assert sf.read(tmp_path / "moved.csv").num_rows == 60
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -93,8 +81,6 @@ def test_places_are_cloaked_and_moved(city, tmp_path):
         ),
         (("ways", "audit", ".", "--model", "k-delta:k=3,delta=1"), "holds no ways"),
         (("ways", "unicity", "points.csv"), "no column 'person'"),
-        (("places", "perturb", "points.csv", "--epsilon", "1", "--area", "13,52", "--out", "x.csv"), "four numbers"),
-        (("places", "cloak", "points.csv", "--k", "9999", "--out", "x.csv"), "fewer than k"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(city, monkeypatch, words, said):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -46,6 +47,50 @@ def test_the_control_counts_claims_about_the_only_other(original):
     found = sf.places.attack(two, two, points=1, meters=1e6, seconds=1e9, seed=1).results[0]
     assert found.claims == 0
     assert found.control == 1
+
+
+def ordered(ways, owner=None):
+    rows = [(number, step, place) for number, way in enumerate(ways) for step, place in enumerate(way)]
+    trip, step, place = (list(column) for column in zip(*rows, strict=True))
+    person = [owner[each] if owner else each for each in trip]
+    table = pa.table({"person": person, "trip": trip, "order": step, "place": place})
+    return sf.places.Trajectories(table, trip="trip", order="order", place="place")
+
+
+def test_places_match_in_order_and_those_left_out_are_not_asked_for():
+    original = ordered(["abc", "cba", "abx"])
+    found = sf.places.attack(original, original, points=3, seed=1).results[0]
+    assert found.successes == 3
+    published = ordered(["abc", "cba", "ab"])
+    found = sf.places.attack(published, original, points=3, seed=1, origin=np.arange(3)).results[0]
+    assert (found.claims, found.successes) == (2, 2)  # ab is known of two
+    assert found.details == {"matching persons": pytest.approx(4 / 3), "in the crowd": 1.0}
+
+
+def test_a_visit_may_be_two_that_were_collapsed():
+    original = ordered(["bc", "ba", "ab"])
+    z = "b | c"
+    kept, once = ordered([[z, z], [z, "a"], ["a", z]]), ordered([[z], [z, "a"], ["a", z]])
+    asked = {"points": 2, "seed": 1, "origin": np.arange(3)}
+    assert sf.places.attack(kept, original, **asked).results[0].successes == 3
+    found = sf.places.attack(once, original, **asked).results[0]
+    assert found.details["in the crowd"] == 1.0
+    assert found.details["matching persons"] == pytest.approx(5 / 3)  # bc may be any
+
+
+def test_known_points_of_several_trips_find_their_person():
+    original = ordered(["ab", "cd", "ad", "cb"], owner=[0, 0, 1, 1])
+    found = sf.places.attack(original, original, points=4, seed=1).results[0]
+    assert found.successes == 2
+
+
+def test_moments_match_the_bins_that_are_published():
+    table = {"person": [1, 2], "time": ["2026-01-05T09:00Z", "2026-01-05T14:00Z"], "place": ["a", "a"]}
+    original = sf.places.Trajectories(pa.table(table), place="place")
+    release = sf.places.anonymize(
+        original, models=[sf.places.LKC(l=1, k=1, seconds=43_200)], algorithm=sf.places.SuppressVisits()
+    )
+    assert sf.places.attack(release.ways, original, seconds=60, seed=1).results[0].successes == 2
 
 
 def test_bad_parameters_are_refused(original):

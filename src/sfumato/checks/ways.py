@@ -106,9 +106,10 @@ def check_only_what_is_published_is_judged(promise: AnyPromise, search: AnySearc
 
 
 def check_stricter_promises_keep_fewer_ways(promise: AnyPromise, search: AnySearch) -> None:
-    """What keeps a stricter promise keeps the promise, and nothing keeps one of more persons than there are."""
+    """What keeps a stricter promise keeps the promise, and nothing keeps one of more persons, or of a share of none."""
     found = _released(search, (promise,), 1).published
-    named = {**promise.parameters(), "k": PERSONS + 1}
+    strictest = {"k": PERSONS + 1, "share": 0.0}
+    named = promise.parameters() | {name: most for name, most in strictest.items() if name in promise.stricter}
     assert promise.judge(found).holds
     assert not type(promise)(**named).judge(found).holds
 

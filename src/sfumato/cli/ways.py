@@ -37,7 +37,13 @@ EXAMPLES = examples(
     "sfumato ways audit release/public --recipe release/internal/recipe.toml",
     "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
 )
-DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
+DEFAULT = {
+    "k-delta": "never-walk-alone",
+    "k-ways": "align-ways",
+    "km-places": "merge-places",
+    "lkc": "suppress-visits",
+    "place-owners": "hide-from-owners",
+}
 Points = Annotated[Path, typer.Argument(metavar="FILE", help="The points, one row each.", show_default=False)]
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
@@ -60,6 +66,9 @@ class ReadingWays:
     latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
     trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
     place: Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of places, for check-ins.")] = None
+    squares: Annotated[
+        float | None, typer.Option(metavar="M", help="Without names, places are squares of so many meters.")
+    ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
 

@@ -17,9 +17,13 @@ from .files import read_published as read_published
 from .network import EdgeNoise as EdgeNoise
 from .network import Network as Network
 from .network import SwitchedEdges as SwitchedEdges
+from .noisy_blocks import PrivateBlocks as PrivateBlocks
+from .noisy_blocks import private_blocks as private_blocks
 from .noisy_degrees import PrivateDegrees as PrivateDegrees
 from .noisy_degrees import private_degrees as private_degrees
 from .noisy_graph import private_graph as private_graph
+from .noisy_stars import PrivateStars as PrivateStars
+from .noisy_stars import private_stars as private_stars
 from .noisy_triangles import PrivateTriangles as PrivateTriangles
 from .noisy_triangles import private_triangles as private_triangles
 from .promises.edge_confidence import EdgeConfidence as EdgeConfidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, followed
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
-from sfumato.kinds.recipe import KindRecipe
+from sfumato.kinds.recipe import KindRecipe, Source
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.auditing import Promised, audit, promises
 from sfumato.networks.catalogue import KIND
@@ -23,6 +23,7 @@ from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
 from sfumato.networks.relations import relations_lost
 from sfumato.networks.release import NetworkRelease
+from sfumato.networks.roles import ROLES, roles_in, written_roles
 from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.randomness import Stream, check_secret, draw_secret
 
@@ -33,7 +34,7 @@ def anonymize(
     models: Sequence[Promised],
     algorithm: NetworkSearch,
     secret: str | None = None,
-    source: Mapping[str, str | Sequence[str]] | None = None,
+    source: Source | None = None,
     progress: Progress | bool = False,
 ) -> NetworkRelease:
     """Publish a network so that it keeps all models.
@@ -73,9 +74,11 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
     Parameters
     ----------
     recipe : what is promised and how to search; read one by `sf.networks.read_recipe`.
-    network : the original.
+    network : the original. If its persons have no roles, the recipe says them.
     progress : as for `anonymize`.
     """
+    if not network.schema.attributes:
+        network = network.with_roles(roles_in(recipe.source))
     asked, algorithm, about = promises(recipe.models), recipe.algorithm, network.fingerprint()
     assert isinstance(algorithm, NetworkSearch)  # noqa: S101 - there are no other searches of networks
     algorithm.check(asked)
@@ -95,7 +98,8 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
     judged = audit(published, models=asked)
     if not judged.holds:
         raise BrokenPromiseError("The network that was found does not keep the models, so nothing is published.")
-    source = {**recipe.source, "persons": len(network), "edges": network.size, "sha256": about}
+    roles, known = written_roles(network.schema), {"persons": len(network), "edges": network.size, "sha256": about}
+    source = {**{name: told for name, told in recipe.source.items() if name not in ROLES}, **known, **roles}
     return NetworkRelease(
         published=published,
         audit=judged,

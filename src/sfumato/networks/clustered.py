@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.kernels.distinct_drawing import make_distinct
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.networks.exchange import ForeignGraph
 from sfumato.networks.network import Network
@@ -150,14 +151,13 @@ class ClusteredNetwork:
     def _drawn(self, rows: Counts, rng: np.random.Generator) -> Counts:
         """Draw as many pairs for each row of two super-nodes, which may be the same, as it counts."""
         order = np.argsort(self.cluster, kind="stable")
-        starts = np.append(0, np.cumsum(self.sizes))
-        found = [np.zeros((0, 2), dtype=np.int64)]
-        for (one, other, edges), pairs in zip(rows.tolist(), pairs_of(self.sizes, rows).tolist(), strict=True):
-            chosen = rng.choice(pairs, edges, replace=False)
-            size = int(self.sizes[other])
-            low, high = pairs_numbered(chosen) if one == other else (chosen // size, chosen % size)
-            found.append(order[np.stack([starts[one] + low, starts[other] + high], axis=1)])
-        return np.concatenate(found)
+        first = np.append(0, np.cumsum(self.sizes))
+        chosen = _distinct(pairs_of(self.sizes, rows), rows[:, 2], rng)
+        one, other = np.repeat(rows[:, :2], rows[:, 2], axis=0).T
+        inside = one == other
+        low, high = np.divmod(chosen, self.sizes[other])
+        low[inside], high[inside] = pairs_numbered(chosen[inside])
+        return np.asarray(order[np.stack([first[one] + low, first[other] + high], axis=1)])
 
     def to_networkx(self) -> ForeignGraph:
         """Return the super-nodes as a NetworkX graph with their sizes and counts; needs the extra `networks`."""
@@ -188,6 +188,16 @@ def _totals(sizes: Counts, kinds: Mapping[str, Counts]) -> tuple[Counts, Counts]
     inside, inner = found[:, 0] == found[:, 1], np.zeros(len(sizes), dtype=np.int64)
     inner[found[inside, 0]] = found[inside, 2]
     return inner, found[~inside]
+
+
+def _distinct(limits: Counts, counts: Counts, rng: np.random.Generator) -> Counts:
+    """Draw so many different numbers below each limit, one block after the other."""
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    drawn: Counts = rng.integers(0, np.repeat(limits - counts, counts) + step + 1)
+    if len(drawn):
+        make_distinct(starts, limits, drawn)
+    return drawn
 
 
 def pairs_numbered(numbers: Counts) -> tuple[Counts, Counts]:

@@ -222,6 +222,11 @@ class Network:
             alignment=None,
         )
 
+    def with_roles(self, schema: Schema) -> Self:
+        """Return the same network with these roles of the columns of its persons."""
+        schema.check_columns([] if self.persons is None else self.persons.column_names)
+        return replace(self, schema=schema)
+
     def fingerprint(self) -> str:
         """Return a digest of keys, edges and persons, by which a recipe knows its original."""
         table = pa.table({"source": self.keys.take(self.edges[:, 0]), "target": self.keys.take(self.edges[:, 1])})

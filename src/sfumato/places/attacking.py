@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +18,7 @@ from sfumato.validation import is_number, is_whole, require
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+NEVER = np.iinfo(np.int64).max
 
 
 def attack(
@@ -32,10 +35,11 @@ def attack(
     """Attack published ways by a few known points of persons of the original.
 
     The adversary knows where a person was at a few moments, to so many meters and seconds. A published way matches a
-    known point if it is within that of it at some moment, or if one of its regions covers it; places without times
-    match by their names. She claims the person of the ways that match if there is only one. Guessing picks any
-    person. The control removes the target's own ways, and counts the claims that are made all the same: all of them are
-    false.
+    known point if it is within that of it at some moment, or if one of its regions covers it. Places match by their
+    names: in the bin of time of a known moment if bins are published, else in the order of the known points. A known
+    point that no way matches was left out, so it is not asked for. She claims the one person whose ways match, if there
+    is only one. Guessing picks any person. The control removes the target's own ways, and counts the claims that are
+    made all the same: all of them are false.
 
     Parameters
     ----------
@@ -78,14 +82,42 @@ class _Matcher:
         if published is original:
             known = np.arange(len(original))
         self.truth = None if known is None else _truth(self.owner, original.points.owner[known])
+        self.bin = 0 if isinstance(published, RegionWays) or published is original else _bin(published.points)
         self.area: Area | None = original.area if original.points.has_coordinates else None
 
     def persons(self, known: Integers) -> Integers:
-        """Return the published persons one of whose ways matches every known point, given by their numbers."""
-        alive = np.ones(len(self.owner), dtype=np.bool_)
+        """Return the published persons whose ways match every known point, given by their numbers."""
+        alive = np.zeros(int(self.owner.max()) + 1, dtype=np.bool_)
+        alive[self.owner] = True
+        for matching in self._found(known):
+            if matching.any():
+                alive &= np.bincount(self.owner[matching], minlength=len(alive)) > 0
+        return np.flatnonzero(alive)
+
+    def _found(self, known: Integers) -> Iterator[Flags]:
+        """Yield which published ways match each known point or, in order, those of each original way."""
+        if isinstance(self.published, RegionWays) or self.published.points.timed:
+            yield from (self._matching(int(point)) for point in known)
+            return
+        for way in np.unique(self.original.way[known]):
+            yield self._in_order(self.published.points, known[self.original.way[known] == way])
+
+    def _in_order(self, points: Points, known: Integers) -> Flags:
+        """Return which published ways have the known points in order; one visit may be two that were collapsed."""
+        again = bool(((np.diff(points.way) == 0) & (np.diff(self._places(points)) == 0)).any())
+        last, alive = points.offsets[:-1] - 1, np.ones(points.ways, dtype=np.bool_)
         for point in known:
-            alive &= self._matching(int(point))
-        return np.unique(self.owner[alive])
+            near = np.flatnonzero(self._near(points, int(point)))
+            if not len(near):
+                continue  # left out of all ways
+            later = near[near > last[points.way[near]] - (not again)]
+            last = np.full(points.ways, NEVER)
+            np.minimum.at(last, points.way[later], later)
+            alive &= last < NEVER
+        return alive
+
+    def _places(self, points: Points) -> Integers:
+        return np.arange(len(points)) if points.places is None else points.places
 
     def _matching(self, point: int) -> Flags:
         """Return which published ways match one known point."""
@@ -98,7 +130,8 @@ class _Matcher:
     def _near(self, points: Points, point: int) -> Flags:
         known = self.original
         if points.timed and known.timed:
-            near = np.abs(points.times - known.times[point]) <= self.window
+            after = known.times[point] - points.times
+            near = (-self.window <= after) & (after <= self.window + self.bin)
         else:
             near = np.ones(len(points), dtype=np.bool_)
         if points.has_coordinates and self.area is not None:
@@ -125,6 +158,13 @@ class _Matcher:
         time = self.original.times[point]
         there = np.bincount(regions.way[(begin <= time) & (time <= end)], minlength=len(regions)) > 0
         return np.asarray(~there)
+
+
+def _bin(points: Points) -> int:
+    """Return how long the bins of time are that places are published for; 0 where moments are published."""
+    if points.has_coordinates or not points.timed:
+        return 0
+    return int(np.gcd.reduce(points.times))
 
 
 def _truth(published: Integers, original: Integers) -> Integers:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
+from sfumato.places.square_names import squares_at
 from sfumato.table.frames import Frame, FrameKind, to_arrow, zones_of
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
@@ -37,6 +38,7 @@ class Columns:
     sensitive: str | None = None
     order: str | None = None
     zone: str | None = None
+    squares: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,6 +71,10 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
     times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
+    if columns.squares is not None:
+        if names:
+            raise SchemaError("The ways have names of places already; leave out place= or squares=.")
+        place, names = squares_at(longitudes, latitudes, columns.squares)
     return ReadColumns(
         person=person,
         trip=trip,

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sfumato.places.cells import numbered
 from sfumato.places.earth import Area, haversine
+from sfumato.places.place_losses import place_losses
 from sfumato.places.region_ways import RegionWays
 from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Points, Trajectories
@@ -28,6 +29,7 @@ def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -
     found = {
         "ways-kept": after.ways / before.ways,
         "persons-kept": after.persons / before.persons,
+        **place_losses(before, after),
         **distance_moved(before, after),
         "unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share,
         "unicity-after": unicity(published, points=KNOWN, meters=CELL, seed=SEED).share,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, sqrt
@@ -14,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
 from sfumato.places.private_counts import pay, some_ways
-from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.public_places import PublicPlaces, place_numbers
 from sfumato.places.publishing import only_points
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
@@ -100,7 +99,7 @@ def passing_chance(scale: float, threshold: int) -> float:
 def private_prefix_tree(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -137,7 +136,7 @@ def private_prefix_tree(
 def private_n_grams(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.public_places import PublicPlaces, place_numbers
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
@@ -65,7 +64,7 @@ class PlaceCounts:
 def private_density(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -91,7 +90,7 @@ def private_density(
 def private_trips(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,

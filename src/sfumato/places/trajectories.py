@@ -119,6 +119,8 @@ class Trajectories:
     longitude, latitude : the columns of degrees; a GeoDataFrame's come from its points.
     trip : the column that tells the trips of a person apart.
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
+    squares : without names of places, name them by squares of so many meters, each by latitude and longitude of its
+        middle.
     coordinates : a table of places with their `longitude` and `latitude`, the first column being their name.
     cluster : the column that says which ways are published as one cluster.
     sensitive : the column of a sensitive value of every person, the same in all her rows.
@@ -159,6 +161,7 @@ class Trajectories:
         sensitive: str | None = None,
         order: str | None = None,
         zone: str | None = None,
+        squares: float | None = None,
     ) -> None:
         columns = Columns(
             person=person,
@@ -171,6 +174,7 @@ class Trajectories:
             sensitive=sensitive,
             order=order,
             zone=zone,
+            squares=squares,
         )
         read = read_columns(table, columns, coordinates)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)

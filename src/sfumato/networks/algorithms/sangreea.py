@@ -34,7 +34,8 @@ class Sangreea(NetworkSearch):
     losses: how much the attributes must be generalized, and the mean share of other persons that only one of two is
     related to. A remainder of fewer than $k$ joins the super-nodes that lose least. $k$ is the smallest group that any
     model allows; super-nodes that break a model merge with the nearest one until all keep it. The work grows as
-    $n^2$ for $n$ persons; above 20,000 only persons with a common neighbor are candidates.
+    $n^2$ for $n$ persons; above 20,000 only persons within two steps are candidates, and the next in the order where
+    there are none, so that the work grows as the number of pairs with a common neighbor.
 
     Parameters
     ----------
