@@ -132,10 +132,9 @@ def test_kinds_stay_with_their_persons_and_unknown_ones_go():
 def test_random_choices_keep_either_relation():
     rows = [(0, 1, "love"), *((a, a + 1, kind) for a in range(39) for kind in ("home", "work"))]
     promise = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    rows.append((0, 2, "home"))  # or the path would look the same from both ends, which eigenvalues do not like
     kept = relations(published(kinds_network(rows, 40), promise, keep="some").network)
     assert set(kept[2]) == {"home", "work"}
-    assert len(kept[0]) == 40
+    assert len(kept[0]) == 39
 
 
 def test_files_hold_the_kinds_and_are_judged_alone(tmp_path):
