@@ -55,7 +55,14 @@ def test_intervals_of_paths_hold_as_often_as_they_say():
 
 
 @pytest.mark.parametrize(
-    "graph", [KARATE, nx.empty_graph(30), nx.path_graph(4), nx.barabasi_albert_graph(60, 3, seed=2)]
+    "graph",
+    [
+        KARATE,
+        nx.empty_graph(30),
+        nx.path_graph(4),
+        nx.gnm_random_graph(79, 16, seed=61),  # of few different eigenvalues, too few to find them by steps
+        nx.barabasi_albert_graph(600, 3, seed=2),
+    ],
 )
 def test_the_ten_largest_eigenvalues(graph):
     slow = np.sort(np.linalg.eigvalsh(nx.to_numpy_array(graph, weight=None)))[::-1][:10]
