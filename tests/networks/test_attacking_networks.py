@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from network_oracle import graphs, network_of, spread_slowly
+from network_attack_oracle import spread_slowly
+from network_oracle import graphs, network_of
 from sfumato.attacks.results import AttackResult
 from sfumato.coding.kernels.planted_search import find_planted
 from sfumato.coding.kernels.seed_matching import row_distances, spread_seeds

@@ -132,10 +132,10 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
         content = Recipe.read(asked.recipe).to_dict()
     else:
         content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
-    _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
+    set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
     if not any(entry["role"] == "quasi" for entry in content["attributes"].values()) and asked.recipe is None:
         raise SchemaError("No column is a quasi-identifier; give --quasi or a recipe.")
-    _set_hierarchies(content["attributes"], asked.hierarchy)
+    set_hierarchies(content["attributes"], asked.hierarchy)
     if asked.missing is not None:
         content["release"]["missing"] = asked.missing
     promised = [] if asked.k is None else [{"name": "k-anonymity", "k": asked.k}]
@@ -157,7 +157,8 @@ def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[st
     return result + [entry for entry in promised if subject(entry) not in found]
 
 
-def _set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
+def set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
+    """Give columns the roles that options name."""
     seen: dict[str, str] = {}
     for role, name in _named(given):
         if name in seen:
@@ -173,7 +174,7 @@ def _named(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
                 yield role, name
 
 
-def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
+def set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
     """Give columns new hierarchies, and drop the scales and orders that belong to the old ones."""
     for text in given:
         name, sign, how = text.partition("=")
