@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import sfumato as sf
-from sfumato.coding.warmup import warm_up
+from sfumato.coding.network_warmup import warm_up_networks
 from sfumato.exceptions import SfumatoError
 from sfumato.networks.attacks.planting import find_planted_groups
 from sfumato.networks.attacks.propagation import spread
@@ -56,7 +56,9 @@ def searches(k: int) -> Iterator[tuple[str, list[object], object]]:
     for name, search in likely.items():
         promised = [sf.KAnonymity(k=k), S.EdgeConfidence(limit=LIMIT)]
         yield f"the same by {name} with `EdgeConfidence(limit={LIMIT})`", promised, search
-    yield "`EdgeConfidence(limit=1 - 1/k)`, `RandomChange`", [S.EdgeConfidence(limit=1 - 1 / k)], S.RandomChange()
+    for name, search in {"`RandomChange`": S.RandomChange(), "`EdgeSwitching`": S.EdgeSwitching()}.items():
+        yield f"`EdgeConfidence(limit=1 - 1/k)`, {name}", [S.EdgeConfidence(limit=1 - 1 / k)], search
+    yield "`LOpacity(length=1, limit=1/k)`, `OpacityGreedy`", [S.LOpacity(length=1, limit=1 / k)], S.OpacityGreedy()
 
 
 def attacked(published: S.NetworkRelease | Network, original: Network) -> tuple[dict[str, str], float]:
@@ -135,7 +137,7 @@ def main() -> None:
     asked.add_argument("file", nargs="?", type=Path)
     asked.add_argument("--only", default="")
     options = asked.parse_args()
-    warm_up()
+    warm_up_networks()
     network = S.read(options.file) if options.file else generate_network(4_000, mean_friends=44)
     only = options.only.lower()
     for part in (copies, groups):

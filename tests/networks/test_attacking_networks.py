@@ -18,7 +18,8 @@ from network_oracle import graphs, network_of
 from sfumato.attacks.results import AttackResult
 from sfumato.coding.kernels.planted_search import find_planted
 from sfumato.coding.kernels.seed_matching import row_distances, spread_seeds
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.networks import attacking
 from sfumato.networks.attacks.attributes import guess_attribute
 from sfumato.networks.attacks.matching import match_structure
 from sfumato.networks.attacks.planting import GROUP, VICTIMS, find_planted_groups, plant, search
@@ -67,6 +68,17 @@ def test_the_nearest_is_found_where_edges_changed():
         found = match_structure(setting(star, less), knowledge)
         assert found.successes == 1
     assert match_structure(setting(star, less), "H3").claims == 0
+
+
+def test_published_degrees_of_the_original_are_used():
+    path = network_of(nx.path_graph(3))
+    for kept, knowledge in ((0, "H1"), (2, "H2")):
+        bare = path.with_edges(path.edges[:kept])
+        assert match_structure(setting(path, replace(bare, original_degrees=path.degrees)), knowledge).successes == 1
+    assert match_structure(setting(path, path.with_edges(path.edges[:0])), "H1").claims == 0
+    ring = network_of(nx.cycle_graph(3))
+    assert match_structure(setting(path, ring), "H2").claims == 0
+    assert match_structure(setting(path, replace(ring, original_degrees=path.degrees)), "H2").claims == 1
 
 
 @examples(25)
@@ -325,6 +337,14 @@ def test_small_networks_leave_attacks_out():
     triangle = network_of(nx.complete_graph(4))
     found = S.attack(triangle, triangle, seeds=1, seed=1)
     assert set(found.skipped) == {"planted persons", "relations"}
+
+
+def test_releases_that_cannot_be_made_with_planted_persons_leave_this_attack_out():
+    def refuse(_):
+        raise SchemaError("too few pairs")
+
+    found = attacking._planted(FRIENDS, refuse, 1, np.random.default_rng(1))
+    assert found.skipped == {"planted persons": "the release cannot be made with the planted persons."}
 
 
 @pytest.mark.parametrize(
