@@ -11,6 +11,7 @@ and groups print beside theirs.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,6 +68,8 @@ def attacked(published: S.NetworkRelease | Network, original: Network) -> tuple[
     found = S.attack(published, original, seed=SEED)
     spent = time.process_time() - begin
     cells = dict.fromkeys(found.skipped, "skipped")
+    for name, why in found.skipped.items():
+        print(f"{name} skipped: {why}", file=sys.stderr)
     for each in found:
         told = f"{100 * each.rate:.3g}"
         told = f"**{told}**" if each.succeeds else told

@@ -83,8 +83,8 @@ def _planted(original: Network, publish: Publish, plantings: int, rng: np.random
         return Attacks(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
     try:
         return Attacks(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
-    except SfumatoError:
-        return Attacks(results=(), skipped={name: "the release cannot be made with the planted persons."})
+    except SfumatoError as refusal:
+        return Attacks(results=(), skipped={name: f"the release cannot be made with the planted persons. {refusal}"})
 
 
 def _guessed(setting: NetworkSetting) -> Attacks:
