@@ -10,6 +10,7 @@ from sfumato.coding.kernels import (
     block_moving,
     degree_groups,
     edge_sets,
+    free_edges,
     known_subgraphs,
     neighborhoods,
     planted_search,
@@ -30,6 +31,7 @@ def warm_up_networks() -> None:
     _look_around(*graph)
     _change_edges(edges, *graph)
     _gather_persons(edges, graph)
+    _free_edges(edges, graph)
     _find_persons(graph)
 
 
@@ -71,11 +73,28 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
     between = np.array([[1, 1], [1, 1]])
     block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
-    alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
-    for copies in (False, True):
-        counts = np.zeros(8, dtype=np.int16)
-        aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)
-        aligning.anneal_rows(graph, four // 2, four % 2, 2, counts, words, 1.0, copies)
+    path = np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_)
+    kept = alike_neighborhoods.begin(path, 3)
+    alike_neighborhoods.anneal_neighborhoods((path.copy(), path, path.copy()), 3, kept, words, (1.0, 0.0))
+    counts, rule = np.zeros(8, dtype=np.int16), (2, False, True)
+    aligning.count_classes(edges, four // 2, four % 2, counts, rule)
+    aligning.anneal_rows(graph, four // 2, four % 2, counts, words, (1.0, 0.0), rule)
+    aligning.class_sizes(aligning.number_classes(edges, four // 2, four % 2, 2), 2, 2)
+
+
+def _free_edges(edges: Array, graph: Arrays) -> None:
+    """Change edges that are in no triangle."""
+    offsets, neighbors = graph
+    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    free_edges.anneal_sides(offsets, neighbors, four % 2, words, 1.0)
+    free = 3 * np.arange(5), np.zeros(12, dtype=np.int32), np.zeros(4, dtype=np.int64), np.full(32, -1)
+    nobody = np.zeros(5, dtype=np.int64), neighbors[:0]
+    free_edges.put_back(nobody, free, edges)
+    level = np.zeros(4, dtype=np.int64), np.full(4, 4), np.array([0, 2, 2, 0]), free[2].copy()
+    free_edges.level_free(nobody, free, graph, level, 2, four[None, :])
+    free_edges.spare(nobody, free, level, 2, edges[:0], edges)
+    one = np.ones(6)
+    free_edges.choose_rows(offsets, neighbors.astype(np.int64), (one, one, one), one[:4], words, 1.0)
 
 
 def _find_persons(graph: Arrays) -> None:
