@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,15 +14,15 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
 from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 S = sf.networks
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 
 
-def published(network, k, turns=1_000):
-    search = S.AlikeNeighborhoods(turns=turns)
+def published(network, k, turns=1_000, edges="change"):
+    search = S.AlikeNeighborhoods(turns=turns, edges=edges)
     return S.anonymize(network, models=[S.KNeighborhood(k=k)], algorithm=search, secret=SECRET)
 
 
@@ -82,13 +84,59 @@ def test_rows_and_free_edges_serve_where_annealing_finds_nothing(monkeypatch, tu
 def test_what_hashes_took_for_alike_is_compared_in_full(monkeypatch):
     import sfumato.networks.algorithms.alike_neighborhoods as module
 
-    def fooled(graphs, _k, kept, *_):
+    def fooled(_graphs, _k, kept, *_):
         kept[2][2] = 0  # the original, as if nothing had to change
 
     monkeypatch.setattr(module, "anneal_neighborhoods", fooled)
     assert published(KARATE, 2, turns=10).audit.holds
 
 
-def test_turns_are_counted_from_one():
+@examples(12)
+@given(graphs(7), st.integers(1, 3))
+def test_edges_are_only_added(graph, k):
+    if k > len(graph):
+        return
+    release = published(network_of(graph), k, edges="add")
+    assert min(same_neighborhoods(release.network.to_networkx())) >= k
+    assert release.measures["edges-removed"] == 0
+    if min(same_neighborhoods(graph)) >= k:
+        assert release.measures["edges-added"] == 0
+
+
+@pytest.mark.parametrize("graph", [nx.star_graph(4), nx.path_graph(5), nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3)])])
+def test_few_more_edges_are_added_than_the_least(graph):
+    pairs = list(nx.non_edges(graph))
+    for least in range(len(pairs) + 1):
+        if any(_kept(graph, more) for more in combinations(pairs, least)):
+            break
+    added = published(network_of(graph), 2, edges="add").measures["edges-added"]
+    assert least <= added <= 2 * least + 1
+
+
+def _kept(graph, more):
+    larger = graph.copy()
+    larger.add_edges_from(more)
+    return min(same_neighborhoods(larger)) >= 2
+
+
+def test_karate_gets_more_edges_than_it_has_but_not_all():
+    release = published(KARATE, 2, edges="add")
+    assert release.audit.holds
+    assert release.network.size < 34 * 33 // 2
+
+
+def test_large_networks_are_not_only_added_to(monkeypatch):
+    import sfumato.networks.algorithms.alike_neighborhoods as module
+
+    monkeypatch.setattr(module, "MOST", 33)
+    with pytest.raises(
+        InfeasibleError, match=r"up to 33 persons, and this one has 34; choose edges='change', or search by KMatch\.$"
+    ):
+        published(KARATE, 2, edges="add")
+
+
+def test_only_known_ways_are_taken():
+    with pytest.raises(InvalidParameterError):
+        S.AlikeNeighborhoods(edges="remove")
     with pytest.raises(InvalidParameterError):
         S.AlikeNeighborhoods(turns=0)

@@ -11,6 +11,7 @@ from sfumato.coding.kernels import (
     degree_groups,
     edge_sets,
     free_edges,
+    growing_neighborhoods,
     known_subgraphs,
     neighborhoods,
     planted_search,
@@ -76,6 +77,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     path = np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_)
     kept = alike_neighborhoods.begin(path, 3)
     alike_neighborhoods.anneal_neighborhoods((path.copy(), path, path.copy()), 3, kept, words, (1.0, 0.0))
+    growing_neighborhoods.grow_neighborhoods(path, np.full(4, -1), 2, four, 9)
     counts, rule = np.zeros(8, dtype=np.int16), (2, False, True)
     aligning.count_classes(edges, four // 2, four % 2, counts, rule)
     aligning.anneal_rows(graph, four // 2, four % 2, counts, words, (1.0, 0.0), rule)

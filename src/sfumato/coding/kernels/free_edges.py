@@ -189,10 +189,10 @@ def _settle(base: Arrays, free: Arrays, level: Arrays, need: Array, order: Array
             place -= 1
         for step in range(min(len(order), ANY)):
             other = order[(one + step) % len(order)]
-            if need[one] > 0 and need[other] == 0 and can_move(level, other, 1, k):
-                if far(base, free, one, other) and link(free, one, other):
-                    move(level, other, 1)
-                    need[one] -= 1
+            open_to = need[one] > 0 and need[other] == 0 and can_move(level, other, 1, k)
+            if open_to and far(base, free, one, other) and link(free, one, other):
+                move(level, other, 1)
+                need[one] -= 1
 
 
 @compiled

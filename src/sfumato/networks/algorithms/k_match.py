@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -36,13 +37,13 @@ Places = npt.NDArray[np.int64]
 class KMatch(NetworkSearch):
     r"""Arrange persons in rows of $k$, and change edges so that all can move one place on at once [1]_.
 
-    Moving on sends an edge to $k$ places. All of them become edges, or, with edges also removed, none if fewer than half
-    of them are. So every arrangement keeps `KAutomorphism`, and with it `KDegree`, `KCandidates` and `KNeighborhood`; the
-    search only makes it cheap. It starts from rows of alike neighbors, of alike degrees, or of columns along a path
-    through the network, whichever needs fewest edges, and lets persons change places by simulated annealing; small
-    networks are searched up to 30 times. For `KIsomorphism` and `EdgeConfidence` edges between columns are removed first.
-    Persons without relations fill the last row, which the release tells. Networks of so many persons that $n^2 / k$
-    exceeds 200 million keep their first rows.
+    Moving on sends an edge to $k$ places. All of them become edges, or, with edges also removed, none if fewer than
+    half of them are. So every arrangement keeps `KAutomorphism`, and with it `KDegree`, `KCandidates` and
+    `KNeighborhood`; the search only makes it cheap. It starts from rows of alike neighbors, of alike degrees, or of
+    columns along a path through the network, whichever needs fewest edges, and lets persons change places by simulated
+    annealing; small networks are searched up to 30 times. For `KIsomorphism` and `EdgeConfidence` edges between columns
+    are removed first. Persons without relations fill the last row, which the release tells. Networks of so many persons
+    that $n^2 / k$ exceeds 200 million keep their first rows.
 
     Parameters
     ----------
@@ -93,9 +94,9 @@ def arranged(network: Network, rule: Rule, turns: int, stream: Stream, progress:
     best, tries = start, max(1, min(TRIES, SMALL // max(network.size, 1)))
     for trial in range(tries):
         cost, counts = _counted(network, start, rule)
-        row, column, done = start // wide, start % wide, np.linspace(0, 1, SLICES + 1)
+        row, column = start // wide, start % wide
         heat = wide / (1 + trial % 2) if tries > 1 else wide / (4 if rule[2] else 2)
-        for begin, end in zip(done[:-1], done[1:], strict=True):
+        for begin, end in itertools.pairwise(np.linspace(0, 1, SLICES + 1)):
             progress((trial + begin) / tries, f"{least:,} edges change")
             words = stream.words(3 * (int(end * turns * len(network)) - int(begin * turns * len(network))))
             heats = float(heat * (1 - begin)), float(heat * (1 - end))
