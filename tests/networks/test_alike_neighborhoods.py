@@ -15,6 +15,8 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
 from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.networks.algorithms.free_edges import with_free_edges
+from sfumato.randomness import Stream
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -79,6 +81,25 @@ def test_rows_and_free_edges_serve_where_annealing_finds_nothing(monkeypatch, tu
         assert min(same_neighborhoods(release.network.to_networkx())) >= k
         assert len(release.network) == len(KARATE)
         assert release.measures["edges-added"] + release.measures["edges-removed"] <= 45  # of 78; 17 and 31 with luck
+
+
+@examples(15)
+@given(graphs(8), st.integers(2, 3))
+def test_free_edges_are_in_no_triangle(graph, k):
+    if k > len(graph):
+        return
+    network = network_of(graph)
+    edges = with_free_edges(network, network.with_edges(network.edges[:0]), k, Stream(SECRET))
+    found = network.with_edges(edges).to_networkx()
+    assert sum(nx.triangles(found).values()) == 0
+    assert min(same_neighborhoods(found)) >= k
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("k", "most"), [(5, 38_500), (10, 39_500)])  # 34,924 and 37,969 are reached in 1,000 turns
+def test_the_real_network_is_served(shared_data, k, most):
+    measures = published(S.read(shared_data / "networks" / "facebook.txt"), k, turns=20).measures
+    assert measures["edges-added"] + measures["edges-removed"] <= most
 
 
 def test_what_hashes_took_for_alike_is_compared_in_full(monkeypatch):

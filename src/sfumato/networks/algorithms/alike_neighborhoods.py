@@ -45,7 +45,7 @@ class AlikeNeighborhoods(NetworkSearch):
     $k - 1$ cheapest others are made equal. Their components are matched, equal ones first, the others from their best
     known persons outwards; edges that one lacks are added, and missing neighbors are unfinished persons of least
     degree. Whoever sees a new edge in her neighborhood is unfinished again. It ends, on networks with hubs near the
-    complete graph, and serves up to 1,000 persons.
+    complete graph or in it, and serves up to 1,000 persons.
 
     Parameters
     ----------
