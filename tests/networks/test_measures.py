@@ -16,7 +16,7 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.coding.kernels.path_summing import sum_paths
 from sfumato.networks.communities import agreement, communities
-from sfumato.networks.group_counts import memberships
+from sfumato.networks.group_counts import edges_between, memberships
 from sfumato.networks.measures import SAMPLES, measured
 from sfumato.networks.structure import eigenvalues, path_length
 
@@ -119,6 +119,9 @@ def two_triangles(schema: sf.Schema) -> S.Network:
 
 def test_edges_between_groups_that_are_published():
     network = two_triangles(sf.Schema(sensitive=["side"]))
+    sides = np.repeat(np.eye(2), 3, axis=0)
+    assert edges_between(network.edges, sides).tolist() == [[3, 1], [1, 3]]
+    assert edges_between(network.edges, np.full((6, 2), 0.5)).tolist() == [[1.75, 3.5], [3.5, 1.75]]
     release = S.anonymize(network, models=[sf.KAnonymity(k=3)], algorithm=S.Sangreea())
     assert release.measures["group-count-error"] == 0
     assert release.measures["communities-kept"] == 1

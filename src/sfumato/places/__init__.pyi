@@ -14,6 +14,7 @@ from .km_places import KMPlaces as KMPlaces
 from .linking_sources import link_sources as link_sources
 from .lkc_ways import LKC as LKC
 from .markov_chains import predict_next as predict_next
+from .measures import measure_ways as measure_ways
 from .meetings import find_meetings as find_meetings
 from .meetings import infer_friends as infer_friends
 from .merge_places import MergePlaces as MergePlaces

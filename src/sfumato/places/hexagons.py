@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places.earth import RADIUS, Area
+from sfumato.places.earth import RADIUS, Area, Floats
 from sfumato.places.trajectories import Trajectories
 from sfumato.table.extras import optional_library
 from sfumato.validation import is_whole, require
@@ -72,10 +72,17 @@ class Hexagons:
         """The indices of all hexagons, as H3 writes them."""
         return tuple(map(_h3().int_to_str, self._cells.tolist()))
 
+    @property
+    def middles(self) -> tuple[Floats, Floats]:
+        """The longitudes and latitudes of the middles of all hexagons, in the order of their names."""
+        at = np.array([_h3().cell_to_latlng(cell) for cell in self._cells.tolist()], dtype=np.float64)
+        return at[:, 1], at[:, 0]
+
     @cached_property
     def meters(self) -> float:
         """The side of a square that is as large as the hexagons are on average."""
-        areas = [_h3().cell_area(cell, "m^2") for cell in self._cells.tolist()]
+        area_of = _h3().cell_area
+        areas = [area_of(cell, "m^2") for cell in self._cells.tolist()]
         return sqrt(sum(areas) / len(areas))
 
     def numbers(self, ways: Trajectories) -> Integers:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.earth import Area
+from sfumato.places.earth import Area, Floats
 from sfumato.places.hexagons import Hexagons
 from sfumato.places.squares import Snapshot
 from sfumato.places.trajectories import Trajectories
@@ -49,6 +49,14 @@ class Squares:
         return tuple(f"{column}-{row}" for row in range(side) for column in range(side))
 
     @property
+    def middles(self) -> tuple[Floats, Floats]:
+        """The longitudes and latitudes of the middles of all squares, in the order of their names."""
+        side, area = 1 << self.order, self.area
+        row, column = np.divmod(np.arange(len(self)), side)
+        longitudes = area.west + (area.east - area.west) * (column + 0.5) / side
+        return longitudes, area.south + (area.north - area.south) * (row + 0.5) / side
+
+    @property
     def meters(self) -> float:
         """The side of a square; where they are higher than wide, of one that is as large."""
         return sqrt(self.area.width * self.area.height / len(self))
@@ -64,6 +72,11 @@ class Squares:
 
 PublicCells: TypeAlias = Squares | Hexagons
 PublicPlaces: TypeAlias = PublicCells | Sequence[str]
+
+
+def middles_of(places: PublicPlaces) -> tuple[Floats, Floats] | None:
+    """Return where public places are, if that is known."""
+    return places.middles if isinstance(places, PublicCells) else None
 
 
 def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, tuple[str, ...]]:
