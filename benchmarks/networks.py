@@ -117,6 +117,32 @@ def kept(network: Network) -> None:
         )
 
 
+def beliefs(network: Network) -> None:
+    """Print what is left of relations of made-up kinds, one of them sensitive, of opaque and of switched edges."""
+    rng, leaks = np.random.default_rng(1), {"friend": (1.0, 0.02), "colleague": (0.3, 0.05), "family": (0.1, 0.25)}
+    has = {kind: rng.random(network.size) < share for kind, (share, _) in leaks.items()}
+    stays = np.prod([1 - has[kind] * leak for kind, (_, leak) in leaks.items()], axis=0)
+    has["affair"] = rng.random(network.size) < 1 - stays
+    ends = np.concatenate([network.edges[found] for found in has.values()])
+    kinds = np.repeat(list(has), [int(found.sum()) for found in has.values()])
+    rows = pa.table({"one": ends[:, 0], "other": ends[:, 1], "kind": kinds})
+    named = S.Network.from_edges(rows, persons=pa.table({"key": range(len(network))}), kind="kind")
+    hidden = {keep: S.KindRemoval(sensitive="affair", keep=keep) for keep in ("some", "clusters")}
+    for limit in (0.2, 0.1):
+        promise = S.RelationBelief.fitted(named, sensitive="affair", limit=limit)
+        for keep, search in hidden.items():
+            release, seconds = searched(named, [promise], search)
+            found = release.measures
+            print(f"{promise}, {keep}: {found['relations-kept']:,} of {len(rows):,} relations kept, {seconds:.1f} s")
+    cases = [([S.LOpacity(limit=limit)], S.OpacityGreedy()) for limit in (0.2, 0.1)]
+    cases += [([S.EdgeConfidence(limit=limit)], S.EdgeSwitching()) for limit in (0.8, 0.5)]
+    for models, algorithm in cases:
+        release, seconds = searched(network, models, algorithm)
+        found = release.measures
+        degrees = f", belief by degrees {found['belief-by-degrees']:.4f}" if "belief-by-degrees" in found else ""
+        print(f"{models[0]}: -{found['edges-removed']:,} +{found['edges-added']:,} edges{degrees}, {seconds:.1f} s")
+
+
 def private(network: Network) -> None:
     """Print how far answers with differential privacy are from the truth, as the median of 21."""
     truth = np.sort(network.degrees)
@@ -167,6 +193,7 @@ def main() -> None:
     degrees("the network", real, (2, 5, 10, 25, 50))
     others(real)
     kept(real)
+    beliefs(real)
     private(real)
     growth()
 
