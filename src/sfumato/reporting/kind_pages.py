@@ -28,6 +28,7 @@ class ReportSection:
     sentences : what it says, a paragraph each.
     head, rows : a table, as texts.
     pictures : pictures made of `sfumato.reporting.drawing`, which escapes every text in them.
+    wide : whether pictures are as wide as the page.
     """
 
     title: str
@@ -35,10 +36,11 @@ class ReportSection:
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     pictures: Sequence[str] = ()
+    wide: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain values."""
-        return {name: value if isinstance(value, str) else list(value) for name, value in asdict(self).items()}
+        return {name: value if isinstance(value, str | bool) else list(value) for name, value in asdict(self).items()}
 
 
 def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]) -> ReportSection:
