@@ -61,10 +61,8 @@ def read(
     if path.name.lower().endswith(GRAPHML):
         if persons is not None or edge_columns is not None:
             raise ReadError("GraphML holds persons and edges itself; leave out the table of persons and columns.")
-        graph = _graphml(path)
-        return Network.from_networkx(
-            graph, kind=kind, weight=weight, schema=schema, as_undirected=as_undirected, simplify=simplify
-        )
+        how: dict[str, Any] = {"kind": kind, "weight": weight, "as_undirected": as_undirected, "simplify": simplify}
+        return Network.from_networkx(_graphml(path), schema=schema, **how)
     edges = edge_list(path) if path.name.lower().endswith(LISTS) else _edge_rows(path)
     return Network.from_edges(
         edges,
