@@ -119,7 +119,7 @@ def _edge_table(edges: EdgeRows) -> pa.Table:
 def _pairs_table(edges: Any) -> pa.Table:
     """Make a table of pairs of keys."""
     if isinstance(edges, np.ndarray) and edges.ndim == PAIR and edges.shape[1] == PAIR and len(edges):
-        sides = [edges[:, side] for side in range(PAIR)]
+        sides: list[Any] = [edges[:, side] for side in range(PAIR)]
     elif np.ndim(edges) == 0 or any(not isinstance(pair, ROW) or len(pair) != PAIR for pair in edges):
         raise SchemaError("Every edge must be a pair of keys; name kinds and weights in a table of edges.")
     else:

@@ -82,8 +82,7 @@ def read(
 def _two_columns(names: tuple[str, str] | None) -> tuple[str | None, str | None]:
     if names is None:
         return None, None
-    good = isinstance(names, tuple | list) and len(names) == PAIR and all(isinstance(name, str) for name in names)
-    require(good, "read", "edge_columns", "the names of two columns", names)
+    require(len(names) == PAIR, "read", "edge_columns", "the names of two columns", names)
     return names
 
 
