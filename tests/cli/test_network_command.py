@@ -188,3 +188,52 @@ def test_an_attack_compares_the_original_with_the_release(tmp_path, friends, run
     refused = run("network", "attack", public, "--with", other, *options[2:])
     assert refused.exit_code == 2
     assert "give what it was made from" in refused.output
+
+
+@pytest.fixture
+def relations(tmp_path):
+    rows = ["source,target,kind"]
+    for place, (one, other) in enumerate(nx.karate_club_graph().edges):
+        rows += [f"{one},{other},{kind}" for kind, each in (("home", 2), ("work", 3), ("love", 5)) if place % each == 0]
+    path = tmp_path / "relations.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("keep", ["some", "clusters"])
+def test_sensitive_relations_are_published_judged_and_attacked(tmp_path, relations, run, keep):
+    model = "relation-belief:limit=0.3,leaks=home=0.3+work=0.2"
+    asked = ["--kind", "kind", "--model", model, "--algorithm", f"kind-removal:sensitive=love,keep={keep}"]
+    done = run("network", "anonymize", relations, *asked, "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["measures"]["relations-removed"] >= 16
+    public, recipe = tmp_path / "out" / "public", tmp_path / "out" / "internal" / "recipe.toml"
+    assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
+    stricter = run("network", "audit", public, "--model", "relation-belief:limit=0.3,leaks=home=0.9+work=0.2")
+    assert stricter.exit_code == 1
+    again = run("network", "anonymize", relations, "--recipe", recipe, "--out", tmp_path / "two")
+    assert again.exit_code == 0, again.output
+    for path in public.iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / "public" / path.name).read_bytes()
+    options = ["--recipe", recipe, "--knowledge", "H1", "--seeds", "3", "--plantings", "2", "--seed", "1", "--json"]
+    attacked = run("network", "attack", public, "--with", relations, *options)
+    assert json.loads(attacked.stdout)["published"]["attacks"], attacked.output
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("l-opacity:length=1,limit=0.3", "opacity-greedy:edges=move", "original_degree"),
+        ("edge-confidence:limit=0.8", "edge-switching:runs=10", "switched"),
+    ],
+)
+def test_what_an_audit_needs_is_in_the_files(tmp_path, friends, run, asked):
+    model, algorithm, column = asked
+    done = run("network", "anonymize", friends, "--model", model, "--algorithm", algorithm, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    public, recipe = tmp_path / "out" / "public", tmp_path / "out" / "internal" / "recipe.toml"
+    assert any(column in path.read_text() for path in public.glob("*.csv"))
+    assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
+    options = ["--recipe", recipe, "--knowledge", "H1", "--seeds", "3", "--plantings", "2", "--seed", "1", "--json"]
+    assert json.loads(run("network", "attack", public, "--with", friends, *options).stdout)["published"]["attacks"]
+    assert run("network", "audit", friends, "--model", model).exit_code == 1

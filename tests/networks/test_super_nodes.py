@@ -15,6 +15,7 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, grown_slowly, network_of
 from sfumato.coding.kernels.block_moving import anneal_blocks, linked, log_factorials
+from sfumato.coding.kernels.distinct_drawing import make_distinct
 from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.networks.attributes import attribute_arrays, with_attributes
@@ -223,7 +224,10 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
     assert len(set(nodes[1, :3].tolist())) == 1
     assert set(nodes[2].tolist()) == {0}
     label = np.array([0, 0, 0, 1, 1, 1])
-    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    assert (
+        with_attributes(network, S.ClusteredNetwork.of(network, label)).persons["city"].to_pylist()
+        == ["south"] * 3 + ["*"] * 3
+    )
     state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     arrays = numbers, widths, nodes, starts
     take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
@@ -273,3 +277,17 @@ def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
     network = S.read(shared_data / "networks" / "facebook.txt")
     likely = S.anonymize(network, models=[sf.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
     assert likely.measures["log-graphs"] < log_graphs
+
+
+@examples(25)
+@given(st.lists(st.integers(1, 30).flatmap(lambda most: st.tuples(st.just(most), st.integers(0, most))), min_size=1))
+def test_numbers_drawn_below_limits_are_different(asked):
+    limits, counts = np.array(asked).T
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    high = np.repeat(limits - counts, counts) + step
+    for drawn in (np.minimum(high, 3), np.maximum(high - 1, 0)):  # many are drawn twice, or what took another's place
+        make_distinct(starts, limits, drawn)
+        for limit, begin, end in zip(limits.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            assert len(set(drawn[begin:end].tolist())) == end - begin
+            assert all(0 <= number < limit for number in drawn[begin:end].tolist())

@@ -198,7 +198,7 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 
 
 def choice_entry(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
+    """Read `name:key=value,...` as a recipe entry; + joins items, / joins lists, a CSV file maps."""
     from sfumato.catalogue import declared_type
 
     name, _, settings = text.partition(":")
@@ -220,6 +220,8 @@ def _typed(text: str, declared: str) -> object:
         if not isinstance(given, str):
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
+    if declared == "Sequence[Sequence[str]]":
+        return [each.split("+") for each in text.split("/")]
     if declared.startswith(("Sequence", "list", "tuple")):
         return [number_or_text(each) for each in text.split("+")] if "int" in declared else text.split("+")
     if declared.startswith(("str", "Literal")):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import network_count
 from sfumato.cli.kinds import (
     KindAlgorithm,
     KindModels,
@@ -39,6 +40,7 @@ EXAMPLES = examples(
 )
 
 app = family("Publish networks of persons: who knows whom.")
+app.add_typer(network_count.app, name="count", epilog=network_count.EXAMPLES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +209,7 @@ def attack(
     ],
     knowledge: Annotated[
         str, typer.Option(metavar="H1,H2,...", help="What is known of the structure around a person.")
-    ] = "H1,H2,H3,neighborhood",
+    ] = "H1,H2,H3,neighborhood,hubs-5,subgraph-10",
     targets: Annotated[int, typer.Option(metavar="N", help="How many persons or pairs are attacked.")] = 200,
     seeds: Annotated[int, typer.Option(metavar="N", help="How many persons are known in both networks.")] = 20,
     overlap: Annotated[float, typer.Option(metavar="SHARE", help="The share of relations that are known.")] = 0.9,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from sfumato.networks.files import NODE, PERSON
 from sfumato.networks.measures import measured
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
+from sfumato.networks.relations import relations_lost
 from sfumato.networks.release import NetworkRelease
 from sfumato.networks.roles import ROLES, roles_in, written_roles
 from sfumato.networks.search import NetworkSearch, asked_k
@@ -38,9 +40,9 @@ def anonymize(
 ) -> NetworkRelease:
     """Publish a network so that it keeps all models.
 
-    Persons get new numbers, drawn at random, and rows of persons and edges are in the order of these. Kinds and weights
-    of edges are not published, and neither is anything known of persons, unless super-nodes are published: these show
-    their quasi-identifiers generalized, and their sensitive attributes unchanged.
+    Persons get new numbers, drawn at random, and rows of persons and edges are in the order of these. Weights of edges
+    are not published, kinds only by `KindRemoval`, and nothing known of persons, unless super-nodes are published:
+    these show their quasi-identifiers generalized, and their sensitive attributes unchanged.
 
     Parameters
     ----------
@@ -94,7 +96,9 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
                 f"k is {asked_k(request):,}, and the network has {len(network):,} persons; choose a smaller k."
             )
         found = algorithm.find(request)
-    measures = measured(network, found) | dict(algorithm.told(network, request))
+    if not algorithm.shows_kinds:
+        found = replace(found, kinds=None)
+    measures = {**measured(network, found), **relations_lost(network, found), **algorithm.told(network, request)}
     published, number = renumbered(found, stream)
     judged = audit(published, models=asked)
     if not judged.holds:
@@ -118,26 +122,43 @@ def renumbered(found: Published, stream: Stream) -> tuple[Published, npt.NDArray
     number[order] = np.arange(len(order))
     keys = pa.array(np.arange(len(found)))
     if isinstance(found, Network):
-        edges = sorted_edges(number[found.edges])
-        rows = None if found.alignment is None else number[found.alignment]
-        return Network(keys=keys, edges=edges, noise=found.noise, alignment=rows), number
+        return _renumbered_graph(found, number), number
     cluster = found.cluster[order]
     _, place = np.unique(cluster, return_index=True)  # super-nodes are numbered by their first persons
     rank = np.empty(len(place), dtype=np.int64)
     rank[np.argsort(place)] = np.arange(len(place))
-    ends = np.sort(rank[found.between[:, :2]], axis=1)
-    between = np.concatenate([ends, found.between[:, 2:]], axis=1)
     inner = np.empty_like(found.inner)
     inner[rank] = found.inner
     shown = ClusteredNetwork(
         keys=keys,
         cluster=rank[cluster],
         inner=inner,
-        between=between[np.lexsort((between[:, 1], between[:, 0]))],
+        between=_moved(found.between, rank),
+        kinds=None if found.kinds is None else {name: _moved(rows, rank) for name, rows in found.kinds.items()},
         persons=None if found.persons is None else found.persons.take(pa.array(order)),
         schema=found.schema,
     )
     return shown, number
+
+
+def _renumbered_graph(found: Network, number: npt.NDArray[np.int64]) -> Network:
+    ends = np.sort(number[found.edges], axis=1).reshape(-1, 2)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    degrees = found.original_degrees
+    return Network(
+        keys=pa.array(np.arange(len(found))),
+        edges=sorted_edges(ends),
+        kinds=None if found.kinds is None else found.kinds.take(pa.array(order)),
+        noise=found.noise,
+        original_degrees=None if degrees is None else degrees[np.argsort(number)],
+        alignment=None if found.alignment is None else number[found.alignment],
+    )
+
+
+def _moved(rows: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Give super-nodes of counted rows their new numbers."""
+    moved = np.concatenate([np.sort(rank[rows[:, :2]], axis=1), rows[:, 2:]], axis=1)
+    return np.asarray(moved[np.lexsort((moved[:, 1], moved[:, 0]))])
 
 
 def _kept_inside(network: Network, published: Published, number: npt.NDArray[np.int64]) -> dict[str, str]:
