@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 
+import igraph
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 Network = sf.networks.Network
 
@@ -83,6 +84,80 @@ def test_lists_of_edges_are_read_as_snap_writes_them(tmp_path):
         sf.networks.read(tmp_path / "wide.txt")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"1 2\r\n2 3\r\n3 1\r\n",
+        b"1 2\r2 3\r3 1",
+        b"\xef\xbb\xbf1\t2\n2\t3\n3\t1\n",
+        b"1,2\n2,3\n3,1\n",
+        b"1, 2\n 2 , 3 \n3,1",
+        b"1;2\n2;3\n3;1\n",
+        b"% nodes 3\n// made by hand\n1 2\n  # more\n2 3\n\n3 1\n",
+    ],
+)
+def test_lists_of_edges_are_read_however_they_are_separated(tmp_path, text):
+    path = tmp_path / "NET.TXT"
+    path.write_bytes(text)
+    found = sf.networks.read(path)
+    assert (found.keys.to_pylist(), found.edges.tolist()) == ([1, 2, 3], [[0, 1], [0, 2], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        (b"01 2\n1 3\n", ["01", "1", "2", "3"]),
+        (b"1.5 2\n1.50 3\n", ["1.5", "1.50", "2", "3"]),
+        (b"99999999999999999998 1\n99999999999999999999 1\n", ["1", "99999999999999999998", "99999999999999999999"]),
+        (b"-0 0\n", ["-0", "0"]),
+        (b"-1 0\n", [-1, 0]),
+        (b"nan NA\nnull NA\n", ["NA", "nan", "null"]),
+    ],
+)
+def test_keys_that_are_written_otherwise_are_other_persons(tmp_path, text, keys):
+    (tmp_path / "net.edges").write_bytes(text)
+    assert sf.networks.read(tmp_path / "net.edges").keys.to_pylist() == keys
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("net.txt", b"secret\n", "not the keys of two persons"),
+        ("net.txt", b"secret 2\n3\n", "not the keys of two persons"),
+        ("net.txt", b"1 2 # secret\n", "not the keys of two persons"),
+        ("net.txt", b"1,2\n3 4\n", "not the keys of two persons"),
+        ("net.txt", b"Smith,Ann secret\n", "not the keys of two persons"),
+        ("net.txt", b"1\x002 3\n4 5\n", "not the keys of two persons"),
+        ("net.txt", b"1 " + b"9" * 20_000 + b"\n1 2\n", "not the keys of two persons"),
+        ("net.txt", "Müller secret\n".encode("latin-1"), "UTF-8"),
+        ("net.txt", b"source target\n1 2\n2 3\n", "names columns"),
+        ("net.txt", b"# nobody\n", "no persons"),
+        ("net.txt.gz", b"secret", "cannot be read"),
+        ("net.edges.gz", gzip.compress(b"1 2\n" * 99)[:-9], "cannot be read"),
+        ("net.csv", b"1,2\n2,3\n", "give it a header"),
+        ("net.csv", b"a,b\n1,\n2,3\n", "1 edges have no target"),
+        ("net.graphml", b"<secret/>", "no GraphML"),
+    ],
+)
+def test_files_that_are_no_edges_are_refused_in_one_sentence(tmp_path, name, content, why):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((ReadError, SchemaError), match=why) as refused:
+        sf.networks.read(tmp_path / name)
+    said = str(refused.value)
+    assert (said.endswith("."), said.count(". "), "secret" in said) == (True, 0, False)
+
+
+def test_columns_of_edges_are_the_first_that_hold_nothing_else(tmp_path):
+    (tmp_path / "net.csv").write_text("weight,a,b\n2.5,1,2\n")
+    found = sf.networks.read(tmp_path / "net.csv", weight="weight")
+    assert (found.keys.to_pylist(), found.weights.tolist()) == ([1, 2], [2.5])
+    with pytest.raises(InvalidParameterError, match="two columns"):
+        sf.networks.read(tmp_path / "net.csv", edge_columns=("a",))
+    nx.write_graphml(nx.path_graph(3), tmp_path / "net.graphml")
+    with pytest.raises(ReadError, match="holds persons and edges itself"):
+        sf.networks.read(tmp_path / "net.graphml", persons=tmp_path / "net.csv")
+
+
 def test_directed_networks_say_how_they_become_undirected():
     ways = [(1, 2), (2, 1), (2, 3)]
     assert Network.from_edges(ways, directed=True, as_undirected="either").size == 2
@@ -90,6 +165,9 @@ def test_directed_networks_say_how_they_become_undirected():
     assert both.edges.tolist() == [[0, 1]]
     assert both.dropped == {"edges in one direction": 1}
     assert Network.from_networkx(nx.DiGraph(ways), as_undirected="both").edges.tolist() == [[0, 1]]
+    assert Network.from_edges(ways, as_undirected="both").edges.tolist() == [[0, 1]]
+    with pytest.raises(SchemaError, match="is directed"):
+        Network.from_networkx(nx.DiGraph(ways))
 
 
 def test_what_is_left_out_on_request_is_counted():
@@ -114,6 +192,18 @@ def test_what_is_left_out_on_request_is_counted():
         ({"edges": pa.table({"a": [1], "b": [None]})}, "1 edges have no target"),
         ({"edges": pa.table({"a": [1], "b": [2]}), "kind": "knd"}, "no column 'knd'"),
         ({"edges": pa.table({"a": [1.5], "b": [2.5]})}, "whole numbers or texts"),
+        ({"edges": [1, 2]}, "pair of keys"),
+        ({"edges": ["secret"]}, "pair of keys"),
+        ({"edges": np.array([1, 2])}, "pair of keys"),
+        ({"edges": np.array(3)}, "pair of keys"),
+        ({"edges": [(2**70, 1)]}, "all whole numbers or all texts"),
+        ({"edges": np.array([[2**63 + 5, 1]], dtype=np.uint64)}, "more than 63 bits"),
+        ({"edges": [((1, 2), (3, 4))]}, "whole numbers or texts"),
+        ({"edges": pa.table({"a": [1], "b": [2]}), "source": "b", "target": "b"}, "in different columns"),
+        ({"edges": [(1, 2)], "persons": pa.table({})}, "has no columns"),
+        ({"edges": [(1, 2)], "key": "name"}, "there is none"),
+        ({"edges": [(1, 2)], "schema": sf.Schema(quasi=["age"])}, "no table of persons"),
+        ({"edges": pa.table({"a": [1], "b": [2], "w": [float("inf")]}), "weight": "w"}, "infinite"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(given, why):
@@ -123,3 +213,45 @@ def test_bad_input_is_refused_in_one_sentence(given, why):
     assert said.endswith(".")
     assert said.count(". ") == 0
     assert "secret" not in said
+
+
+def named(*names):
+    graph = igraph.Graph(n=2, edges=[(0, 1)])
+    graph.vs["name"] = list(names)
+    return graph
+
+
+def numbered_node():
+    graph = nx.Graph()
+    graph.add_node(1, number=2**70)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("read", "graph", "why"),
+    [
+        (Network.from_networkx, nx.Graph, "no NetworkX graph"),
+        (Network.from_networkx, nx.Graph([(2**70, 1)]), "more than 63 bits"),
+        (Network.from_networkx, nx.Graph([(1, "secret")]), "all whole numbers or all texts"),
+        (Network.from_networkx, nx.MultiGraph([(1, 2), (1, 2)]), "1 double edges"),
+        (Network.from_networkx, numbered_node(), "too large"),
+        (Network.from_igraph, nx.Graph(), "no igraph graph"),
+        (Network.from_igraph, igraph.Graph(n=2, edges=[(0, 1)], directed=True), "is directed"),
+        (Network.from_igraph, named("secret", "secret"), "1 persons have the key of another"),
+        (Network.from_igraph, named("secret", None), "all whole numbers or all texts"),
+    ],
+)
+def test_bad_graphs_of_others_are_refused_in_one_sentence(read, graph, why):
+    with pytest.raises(SchemaError, match=why) as refused:
+        read(graph)
+    assert "secret" not in str(refused.value)
+
+
+def test_nodes_may_be_numbers_of_numpy_and_kinds_must_be_texts():
+    graph = nx.Graph([(np.int64(3), np.int64(5))])
+    assert Network.from_networkx(graph).keys.to_pylist() == [3, 5]
+    graph[3][5]["kind"] = [1]
+    with pytest.raises(SchemaError, match="Kinds of edges must be texts"):
+        Network.from_networkx(graph, kind="kind")
+    with pytest.raises(InvalidParameterError, match=r"sf\.Schema"):
+        Network.from_networkx(graph, schema={"quasi": ["age"]})

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError
+from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError, SchemaError
 from sfumato.networks.files import read_published
 from sfumato.reporting.folders import read_facts, render
 
@@ -121,3 +122,24 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
 def test_what_is_no_network_is_refused():
     with pytest.raises(InvalidParameterError, match="from_edges"):
         S.anonymize(nx.karate_club_graph(), models=[S.KDegree(k=2)], algorithm=S.DegreeSequence())
+
+
+@pytest.mark.parametrize("algorithm", ["sangreea", S.Sangreea, sf.Mondrian()])
+def test_what_is_no_search_of_networks_is_refused(algorithm):
+    with pytest.raises(InvalidParameterError, match="a search of networks"):
+        S.anonymize(KARATE, models=[sf.KAnonymity(k=4)], algorithm=algorithm)
+
+
+@pytest.mark.parametrize("name", ["person", "super_node"])
+def test_columns_of_the_published_files_are_not_taken(name):
+    persons = pa.table({"key": [0, 1], name: ["a", "b"]})
+    network = S.Network.from_edges([(0, 1)], persons=persons, schema=sf.Schema(sensitive=[name]))
+    with pytest.raises(SchemaError, match=f"a column '{name}' of its own"):
+        S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea())
+
+
+@pytest.mark.parametrize("algorithm", [S.Sangreea(), S.LikelyPartition()])
+def test_somebody_alone_is_a_super_node_if_k_allows_it(algorithm):
+    alone = S.Network.from_edges([], persons=pa.table({"key": [7]}))
+    release = S.anonymize(alone, models=[sf.KAnonymity(k=1)], algorithm=algorithm)
+    assert (release.network.inner.tolist(), release.measures["structural-loss"]) == ([0], 0)

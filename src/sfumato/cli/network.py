@@ -93,7 +93,7 @@ class ReadingNetwork:
         rest = {name: value for name, value in how.items() if name not in ROLES}
         if "edge_columns" in rest:
             rest["edge_columns"] = tuple(listed(str(rest["edge_columns"])))
-        if "attributes" in how and self.persons is None and file.suffix != GRAPHML:
+        if "attributes" in how and self.persons is None and file.suffix.lower() != GRAPHML:
             raise InvalidParameterError(
                 "Columns of persons have roles, and there is no table of persons; give it by --persons."
             )

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, followed
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.kinds.recipe import KindRecipe, Source
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.auditing import Promised, audit, promises
 from sfumato.networks.catalogue import KIND
 from sfumato.networks.clustered import ClusteredNetwork
+from sfumato.networks.files import NODE, PERSON
 from sfumato.networks.measures import measured
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
@@ -80,8 +81,12 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
     if not network.schema.attributes:
         network = network.with_roles(roles_in(recipe.source))
     asked, algorithm, about = promises(recipe.models), recipe.algorithm, network.fingerprint()
-    assert isinstance(algorithm, NetworkSearch)  # noqa: S101 - there are no other searches of networks
+    if not isinstance(algorithm, NetworkSearch):
+        raise InvalidParameterError("algorithm must be a search of networks, such as sf.networks.DegreeSequence().")
     algorithm.check(asked)
+    taken = [name for name in (PERSON, NODE) if name in network.schema.attributes]
+    if taken:
+        raise SchemaError(f"The published table of persons has a column {taken[0]!r} of its own; rename that of yours.")
     secret = recipe.secret or draw_secret()
     stream = Stream(secret, "network", about=lambda: about)
     with followed(progress, "Searching") as tell:

@@ -124,7 +124,7 @@ class ClusteredNetwork:
         inner, between = self._pairs
         inside = 2 * self.inner * (1 - self.inner / np.maximum(inner, 1))
         outside = 2 * self.between[:, 2] * (1 - self.between[:, 2] / np.maximum(between, 1))
-        return float(inside.sum() + outside.sum()) / (len(self) * (len(self) - 1) / 4)
+        return float(inside.sum() + outside.sum()) / max(len(self) * (len(self) - 1) / 4, 1)
 
     def log_graphs(self) -> float:
         """Return the natural logarithm of the number of graphs that have these counts."""

@@ -19,6 +19,7 @@ AsUndirected: TypeAlias = Literal["either", "both"]
 EdgeRows: TypeAlias = Any  # a table of any library with a row for each edge, or pairs of keys
 MOST_PERSONS = 2**31 - 1
 PAIR = 2
+ROW = (tuple, list, np.ndarray)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +45,10 @@ def edges_of(
     simplify: bool = False,
 ) -> FoundEdges:
     """Read edges and persons; the parameters are those of `Network.from_edges`."""
+    for what, name in (*names.items(), ("key", key)):
+        require(name is None or isinstance(name, str), "from_edges", what, "the name of a column", name)
+    if key is not None and persons is None:
+        raise SchemaError("The column of keys is one of a table of persons, and there is none; give it, or no key.")
     table = _edge_table(edges)
     columns = _chosen(table, names)
     ends = [columns["source"], columns["target"]]
@@ -59,7 +64,7 @@ def edges_of(
         kinds=columns.get("kind"),
         weights=columns.get("weight"),
         persons=rest,
-        directed=directed,
+        directed=directed or as_undirected is not None,
         as_undirected=as_undirected,
         simplify=simplify,
     )
@@ -81,12 +86,15 @@ def numbered_edges(
     require(good, "from_edges", "as_undirected", '"either" or "both"', as_undirected)
     if not len(keys):
         raise SchemaError("The network has no persons; there is nothing to publish.")
+    repeated = len(keys) - len(pc.unique(keys))
+    if repeated:
+        raise SchemaError(f"{repeated:,} persons have the key of another one; give every person her own.")
     if directed and as_undirected is None:
         raise SchemaError(
-            'The network is directed; say as_undirected="either" to relate two persons if one names the other, or '
-            '"both" if both must.'
+            'The network is directed; say as_undirected="either" or --as-undirected either to relate two persons if '
+            'one names the other, and "both" if both must.'
         )
-    texts = None if kinds is None else kinds.cast(pa.string())
+    texts = None if kinds is None else _kinds(kinds)
     rows, dropped = _simple(numbers, texts, len(keys), as_undirected if directed else None, simplify=simplify)
     pairs = np.sort(numbers[rows], axis=1).astype(np.int32)
     starts = np.flatnonzero(np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(pairs)])
@@ -107,32 +115,40 @@ def lists_of(starts: npt.NDArray[np.integer], kinds: pa.Array) -> pa.Array:
 
 def _edge_table(edges: EdgeRows) -> pa.Table:
     if isinstance(edges, np.ndarray | list | tuple):
-        if isinstance(edges, np.ndarray) and edges.ndim == PAIR and edges.shape[1] == PAIR and len(edges):
-            return pa.table({"source": pa.array(edges[:, 0]), "target": pa.array(edges[:, 1])})
-        if len(edges) == 0:
-            return pa.table({"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})
-        if any(len(pair) != PAIR for pair in edges):
-            raise SchemaError("Every edge must be a pair of keys; name kinds and weights in a table of edges.")
-        try:
-            source, target = (pa.array([pair[side] for pair in edges]) for side in range(PAIR))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise SchemaError("Keys must be all whole numbers or all texts; make texts of all of them.") from None
-        return pa.table({"source": source, "target": target})
+        return _pairs_table(edges)
     table = to_arrow(edges)[0]
     if table.num_columns < PAIR:
         raise SchemaError("A table of edges must have two columns with the keys of the two persons.")
     return table
 
 
+def _pairs_table(edges: Any) -> pa.Table:
+    """Make a table of pairs of keys."""
+    if isinstance(edges, np.ndarray) and edges.ndim == PAIR and edges.shape[1] == PAIR and len(edges):
+        sides: list[Any] = [edges[:, side] for side in range(PAIR)]
+    elif np.ndim(edges) == 0 or any(not isinstance(pair, ROW) or len(pair) != PAIR for pair in edges):
+        raise SchemaError("Every edge must be a pair of keys; name kinds and weights in a table of edges.")
+    else:
+        sides = [[pair[side] for pair in edges] for side in range(PAIR)]
+    try:
+        columns = [pa.array(side, pa.int64() if not len(edges) else None) for side in sides]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        raise SchemaError("Keys must be all whole numbers or all texts; make texts of all of them.") from None
+    return pa.table(dict(zip(("source", "target"), columns, strict=True)))
+
+
 def _chosen(table: pa.Table, names: Mapping[str, str | None]) -> dict[str, pa.Array]:
     """Return the columns of the edges by what they hold."""
-    wanted = {"source": table.column_names[0], "target": table.column_names[1]}
-    wanted |= {what: name for what, name in names.items() if name is not None}
+    wanted = {what: name for what, name in names.items() if name is not None}
     for name in wanted.values():
         if name not in table.column_names:
             hint = did_you_mean(name, table.column_names) or "; name one of its columns."
             raise SchemaError(f"The edges have no column {name!r}{hint}")
-    return {what: _plain(table[name]) for what, name in wanted.items()}
+    rest = [name for name in table.column_names if name not in wanted.values()]
+    lacking = [what for what in ("source", "target") if what not in wanted]
+    if len(rest) < len(lacking) or len(set(wanted.values())) < len(wanted):
+        raise SchemaError("The keys of both persons, the kind and the weight of an edge must be in different columns.")
+    return {what: _plain(table[name]) for what, name in {**wanted, **dict(zip(lacking, rest, strict=False))}.items()}
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
@@ -142,11 +158,15 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 def _keys_of(persons: pa.Table | None, key: str | None, ends: list[pa.Array]) -> tuple[pa.Array, pa.Table | None]:
     """Return the keys of all persons and the rest of their table."""
+    for end in ends:
+        _good_keys(end)
     if persons is None:
         kinds = {pa.types.is_integer(end.type) for end in ends}
         joined = pa.concat_arrays([end.cast(pa.string() if len(kinds) > 1 else ends[0].type) for end in ends])
         unique = pc.unique(joined)
         return _good_keys(unique.take(pc.array_sort_indices(unique))), None
+    if not persons.num_columns:
+        raise SchemaError("The table of persons has no columns; give it one with their keys.")
     name = persons.column_names[0] if key is None else key
     if name not in persons.column_names:
         hint = did_you_mean(name, persons.column_names) or "; name the column of the keys."
@@ -154,16 +174,16 @@ def _keys_of(persons: pa.Table | None, key: str | None, ends: list[pa.Array]) ->
     keys = _plain(persons[name])
     if keys.null_count:
         raise SchemaError(f"{keys.null_count:,} persons have no key; give every person one.")
-    repeated = len(keys) - len(pc.unique(keys))
-    if repeated:
-        raise SchemaError(f"{repeated:,} persons have the key of another one; give every person one row.")
     rest = persons.drop_columns([name])
     return _good_keys(keys), rest if rest.num_columns else None
 
 
 def _good_keys(keys: pa.Array) -> pa.Array:
     if pa.types.is_integer(keys.type):
-        return keys.cast(pa.int64())
+        try:
+            return keys.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise SchemaError("Keys of persons are whole numbers of more than 63 bits; make texts of them.") from None
     if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type):
         return keys.cast(pa.string())
     if len(keys) == 0:
@@ -198,7 +218,7 @@ def _simple(
     loops = numbers[:, 0] == numbers[:, 1]
     count = int(loops.sum())
     if count and not simplify:
-        raise SchemaError(f"The network has {count:,} self-loops; say simplify=True to leave them out.")
+        raise SchemaError(f"The network has {count:,} self-loops; say simplify=True or --simplify to leave them out.")
     rows = np.flatnonzero(~loops)
     low, high = numbers[rows].min(axis=1, initial=persons), numbers[rows].max(axis=1, initial=-1)
     _, pair = np.unique(low * persons + high, return_inverse=True)
@@ -208,13 +228,22 @@ def _simple(
     _, first = np.unique(ways, return_index=True)
     doubled = len(rows) - len(first)
     if doubled and not simplify:
-        raise SchemaError(f"The network has {doubled:,} double edges; say simplify=True to leave them out.")
+        raise SchemaError(
+            f"The network has {doubled:,} double edges; say simplify=True or --simplify to leave them out."
+        )
     _, starts, ends = np.unique(relation[first], return_index=True, return_counts=True)
     keep = starts if directed != "both" else starts[ends == PAIR]
     dropped = {"self-loops": count, "double edges": doubled}
     if directed == "both":
         dropped["edges in one direction"] = int((ends == 1).sum())
     return rows[first[keep]], {name: number for name, number in dropped.items() if number}
+
+
+def _kinds(kinds: pa.Array) -> pa.Array:
+    try:
+        return kinds.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SchemaError("Kinds of edges must be texts; leave the column out, or mend it.") from None
 
 
 def _ranks(kinds: pa.Array) -> npt.NDArray[np.int64]:

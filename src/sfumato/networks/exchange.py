@@ -22,7 +22,7 @@ def of_networkx(
     graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
 ) -> FoundEdges:
     """Read a NetworkX graph."""
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise SchemaError("This is no NetworkX graph; make the network with from_edges.")
     nodes = list(graph.nodes)
     places = {node: place for place, node in enumerate(nodes)}
@@ -46,7 +46,7 @@ def of_igraph(
     graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
 ) -> FoundEdges:
     """Read an igraph graph."""
-    if not all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):
         raise SchemaError("This is no igraph graph; make the network with from_edges.")
     names = list(graph.vs.attributes())
     keys = list(graph.vs["name"]) if "name" in names else list(range(graph.vcount()))
@@ -106,8 +106,11 @@ def _names(about: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _keys(nodes: Sequence[Any]) -> pa.Array:
-    if all(isinstance(node, int) and not isinstance(node, bool) for node in nodes):
-        return pa.array(nodes, pa.int64())
+    if all(isinstance(node, int | np.integer) and not isinstance(node, bool) for node in nodes):
+        try:
+            return pa.array(nodes, pa.int64())
+        except OverflowError:
+            raise SchemaError("Keys of persons are whole numbers of more than 63 bits; make texts of them.") from None
     if all(isinstance(node, str) for node in nodes):
         return pa.array(nodes, pa.string())
     raise SchemaError("Keys of persons must be all whole numbers or all texts; rename the nodes.")
@@ -124,5 +127,7 @@ def _attribute(about: Sequence[Mapping[str, Any]], name: str | None) -> pa.Array
 def _column(values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise SchemaError("An attribute mixes values of several types; make texts of all of them.") from None
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise SchemaError(
+            "An attribute has values of several types, or too large ones; make texts of all of them."
+        ) from None

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.fingerprint import fingerprint
+from sfumato.exceptions import SchemaError
 from sfumato.networks.edge_tables import AsUndirected, EdgeRows, FoundEdges, edges_of
 from sfumato.networks.exchange import ForeignGraph, as_igraph, as_networkx, of_igraph, of_networkx
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame
+from sfumato.validation import require
 
 Edges = npt.NDArray[np.int32]
 
@@ -101,13 +103,14 @@ class Network:
         edges : a pandas, Polars or Arrow table with a row for each edge, or pairs of keys.
         persons : a table with a row for each person; somebody without edges is known only by it.
         key : the column of `persons` that holds the keys, by default the first.
-        source, target : the columns of `edges` that hold the keys of the two persons, by default the first two.
+        source, target : the columns of `edges` that hold the keys of the two persons, by default the first two of those
+            that hold nothing else.
         kind, weight : the columns of `edges` that hold the kind and the weight, if they have any; two persons who are
             related in several kinds have a row for each.
         schema : the roles of the other columns of `persons`; columns without a role are never published.
         directed : whether an edge from Ann to Bob says nothing about one from Bob to Ann.
         as_undirected : for directed edges, whether two persons are related if `"either"` names the other, or only if
-            `"both"` do.
+            `"both"` do; edges for which it is said are directed.
         simplify : whether to leave out self-loops and all but the first of double edges, and count them in `dropped`,
             rather than to refuse them.
         """
@@ -159,17 +162,15 @@ class Network:
 
     @classmethod
     def _of(cls, found: FoundEdges, schema: Schema | None) -> Self:
-        schema = schema or Schema()
-        schema.check_columns([] if found.persons is None else found.persons.column_names)
-        return cls(
+        bare = cls(
             keys=found.keys,
             edges=found.edges,
             kinds=found.kinds,
             weights=found.weights,
             persons=found.persons,
-            schema=schema,
             dropped=found.dropped,
         )
+        return bare.with_roles(Schema() if schema is None else schema)
 
     def to_networkx(self) -> ForeignGraph:
         """Return the network as a NetworkX graph; needs the extra `networks`. Several kinds are joined by `+`."""
@@ -224,6 +225,9 @@ class Network:
 
     def with_roles(self, schema: Schema) -> Self:
         """Return the same network with these roles of the columns of its persons."""
+        require(isinstance(schema, Schema), "Network", "schema", "an sf.Schema", schema)
+        if self.persons is None and schema.attributes:
+            raise SchemaError("The schema has roles for columns of persons, and there is no table of persons; give it.")
         schema.check_columns([] if self.persons is None else self.persons.column_names)
         return replace(self, schema=schema)
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,11 @@ from sfumato.table.extras import optional_library
 from sfumato.table.read import load, refuse_unreadable
 from sfumato.validation import require
 
-LISTS = (".txt", ".edges", ".edgelist", ".txt.gz")
+LISTS = (".txt", ".edges", ".edgelist", ".txt.gz", ".edges.gz", ".edgelist.gz")
 GRAPHML = ".graphml"
+OTHER_THAN_NUMBERS = re.compile(rb"[^0-9\n ,;-]")
+OTHERWISE_WRITTEN = re.compile(rb"(?m)(?:^|[ ,;])-?0[0-9]|-0|-(?![0-9])|[0-9]-")  # 07 is not 7
+NO_KEYS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|[^\n]{10000}")  # no list of edges has such characters, or such lines
 
 
 def read(
@@ -41,9 +45,10 @@ def read(
 
     Parameters
     ----------
-    source : a file of edges. In `.txt`, `.edges` and `.edgelist`, each line has the keys of two persons, with blanks
-        between them, and lines that begin with `#` are left out, as in the files of SNAP. `.graphml` needs the extra
-        `networks`. Any other file is a table of edges, as `sf.read` reads it.
+    source : a file of edges. In `.txt`, `.edges` and `.edgelist`, each line has the keys of two persons, with blanks,
+        a comma or a semicolon between them, and lines that begin with `#`, `%` or `//` are left out, as in the files of
+        SNAP; these files may end in `.gz`. `.graphml` needs the extra `networks`. Any other file is a table of edges,
+        as `sf.read` reads it.
     persons : a file with a table of persons, as `sf.read` reads it.
     key : the column of persons that holds the keys, by default the first.
     edge_columns : the columns of a table of edges that hold the keys of the two persons, by default the first two.
@@ -53,14 +58,12 @@ def read(
     path = Path(source)
     refuse_unreadable(path)
     first, second = _two_columns(edge_columns)
-    if path.name.endswith(GRAPHML):
+    if path.name.lower().endswith(GRAPHML):
         if persons is not None or edge_columns is not None:
             raise ReadError("GraphML holds persons and edges itself; leave out the table of persons and columns.")
-        graph = _graphml(path)
-        return Network.from_networkx(
-            graph, kind=kind, weight=weight, schema=schema, as_undirected=as_undirected, simplify=simplify
-        )
-    edges = edge_list(path) if path.name.endswith(LISTS) else told_table(path)
+        how: dict[str, Any] = {"kind": kind, "weight": weight, "as_undirected": as_undirected, "simplify": simplify}
+        return Network.from_networkx(_graphml(path), schema=schema, **how)
+    edges = edge_list(path) if path.name.lower().endswith(LISTS) else _edge_rows(path)
     return Network.from_edges(
         edges,
         persons=None if persons is None else told_table(Path(persons)),
@@ -79,9 +82,16 @@ def read(
 def _two_columns(names: tuple[str, str] | None) -> tuple[str | None, str | None]:
     if names is None:
         return None, None
-    good = isinstance(names, tuple | list) and len(names) == PAIR and all(isinstance(name, str) for name in names)
-    require(good, "read", "edge_columns", "the names of two columns", names)
+    require(len(names) == PAIR, "read", "edge_columns", "the names of two columns", names)
     return names
+
+
+def _edge_rows(path: Path) -> pa.Table:
+    """Read a table of edges, or refuse one whose first edge would be taken for names of columns."""
+    table = told_table(path)
+    if all(name.strip().isdecimal() for name in table.column_names):
+        raise ReadError(f"The columns of {path} are named by numbers; give it a header, such as source,target.")
+    return table
 
 
 def told_table(path: Path) -> pa.Table:
@@ -93,31 +103,60 @@ def told_table(path: Path) -> pa.Table:
 
 
 def edge_list(path: Path) -> pa.Table:
-    """Read lines of two keys."""
+    """Read lines of two keys: whole numbers if all are, and texts otherwise."""
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
-    except (OSError, EOFError) as error:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+        raw.decode()
+    except UnicodeDecodeError:
+        raise ReadError(f"{path} is no text in UTF-8; give a file of edges, or save it as UTF-8.") from None
+    except (OSError, EOFError, zlib.error) as error:
         raise ReadError(f"{path} cannot be read ({type(error).__name__}); give a file of edges.") from None
-    text = re.sub(rb"(?m)^[ \t]*(#.*)?\r?$\n?", b"", raw.removeprefix(b"\xef\xbb\xbf"))
-    text = re.sub(rb"(?m)^[ \t]+|[ \t\r]+$", b"", text)
-    text = re.sub(rb"[ \t]+", b" ", text)
-    if not text.strip():
+    text, separator = _plain_lines(raw)
+    if not text:
         return pa.table({"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})
-    try:
-        found = pa.csv.read_csv(
-            pa.BufferReader(text),
-            read_options=pa.csv.ReadOptions(column_names=["source", "target"]),
-            parse_options=pa.csv.ParseOptions(delimiter=" ", quote_char=False),
-            convert_options=pa.csv.ConvertOptions(strings_can_be_null=False, null_values=[]),
-        )
-    except (pa.ArrowInvalid, UnicodeDecodeError):
+    spaced = separator != b" " and b" " in text
+    found = None if spaced or NO_KEYS.search(text) else _two_keys(text, separator.decode())
+    if found is None:
         raise ReadError(
             f"{path} has lines that are not the keys of two persons; read other columns from a table with a header."
-        ) from None
-    if not all(pa.types.is_integer(column.type) for column in found.columns):
-        texts = [column.cast(pa.string()) for column in found.columns]
-        found = pa.table(dict(zip(found.column_names, texts, strict=True)))
+        )
+    first, _, rest = text.partition(b"\n")
+    if re.search(rb"[A-Za-z]", first) and not re.search(rb"[0-9]", first) and _numbers(rest, separator.decode()):
+        raise ReadError(f"The first line of {path} names columns; begin it with #, or remove it.")
     return found
+
+
+def _plain_lines(raw: bytes) -> tuple[bytes, bytes]:
+    """Return lines without comments and blanks around keys, and what is between keys: a blank, comma or semicolon."""
+    text = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\t", b" ")
+    text = re.sub(rb"(?m)^ *(?:(?:#|%|//).*)?$\n?", b"", text)
+    separator = next((each for each in (b",", b";") if each in text), b" ")
+    text = re.sub(rb" *([,;]) *", rb"\1", text) if separator != b" " else text
+    return re.sub(rb" {2,}", b" ", re.sub(rb"(?m)^ +| +$", b"", text)), separator
+
+
+def _two_keys(text: bytes, separator: str) -> pa.Table | None:
+    """Return the columns of lines of two keys; None if there are others."""
+    numbers = not (OTHER_THAN_NUMBERS.search(text) or OTHERWISE_WRITTEN.search(text))
+    for kind in (pa.int64(), pa.string()) if numbers else (pa.string(),):
+        try:
+            return pa.csv.read_csv(
+                pa.BufferReader(text),
+                read_options=pa.csv.ReadOptions(column_names=["source", "target"]),
+                parse_options=pa.csv.ParseOptions(delimiter=separator, quote_char=False),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types={"source": kind, "target": kind}, strings_can_be_null=True, null_values=[""]
+                ),
+            )
+        except pa.ArrowInvalid:
+            continue  # numbers are too large, or lines are no pairs
+    return None
+
+
+def _numbers(text: bytes, separator: str) -> bool:
+    """Return whether all keys are whole numbers, and there are any."""
+    found = _two_keys(text, separator) if text else None
+    return found is not None and pa.types.is_integer(found["source"].type)
 
 
 def _graphml(path: Path) -> Any:

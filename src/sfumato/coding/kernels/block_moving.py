@@ -22,7 +22,7 @@ def log_factorials(count: int) -> Array:
 
 
 @compiled
-def _log_choices(known: Array, pairs: int, edges: int) -> float:
+def _log_choices(known: Array, pairs: Number, edges: Number) -> Number:
     """Return the natural logarithm of the number of ways to choose so many pairs."""
     if pairs < len(known):
         return known[pairs] - known[edges] - known[pairs - edges]
@@ -30,7 +30,7 @@ def _log_choices(known: Array, pairs: int, edges: int) -> float:
 
 
 @compiled
-def _likelihood(known: Array, edges: Array, sizes: Array, one: int, other: int) -> float:
+def _likelihood(known: Array, edges: Array, sizes: Array, one: Number, other: Number) -> Number:
     """Return what all pairs with one of two super-nodes contribute."""
     total = _log_choices(known, sizes[one] * (sizes[one] - 1) // 2, edges[one, one])
     total += _log_choices(known, sizes[other] * (sizes[other] - 1) // 2, edges[other, other])
@@ -205,7 +205,8 @@ def anneal_blocks(
     for turn in range(turns):
         draw = words[WORDS * turn : WORDS * turn + WORDS]
         one, near = _two(graph, draw)
-        source, to = label[one], label[near]
+        source: Number = label[one]
+        to: Number = label[near]
         several = (draw[0] >> np.uint64(32)) % np.uint64(SEVERAL) == 0
         if several and source == to and sizes[source] >= 2 * least:
             to = np.argmin(sizes)  # one is empty, as so many persons could be in two
