@@ -43,6 +43,13 @@ def test_the_share_of_original_edges_is_the_belief():
     assert shown / 40 == pytest.approx(500, rel=0.03)
 
 
+@pytest.mark.parametrize("limit", np.linspace(0.05, 0.95, 19).round(2).tolist())
+def test_rounding_breaks_no_promise(limit):
+    for persons in (30, 31, 34, 40):
+        ring = network_of(nx.cycle_graph(persons))
+        assert published(limit, ring).audit.level("edge-confidence") <= limit
+
+
 @pytest.mark.parametrize("wrong", [(0.5, 0.9), (0.0, 0.1), (0.3, 1e-6), (1.0, 0.5)])
 def test_noise_that_does_not_fit_counts_as_none(wrong):
     spoiled = replace(published(0.7).network, noise=S.EdgeNoise(removed=wrong[0], added=wrong[1]))

@@ -18,6 +18,8 @@ from sfumato.networks.relations import without_kind
 from sfumato.networks.search import NetworkSearch
 from sfumato.randomness import Stream
 
+HAIR = 1e-12  # what more is removed than must be, so that rounding breaks no promise
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RandomChange(NetworkSearch):
@@ -50,11 +52,12 @@ class RandomChange(NetworkSearch):
         network = request.data
         assert isinstance(network, Network)  # noqa: S101 - originals are graphs
         shown = (network if self.sensitive is None else without_kind(network, self.sensitive)).edges
-        removed = 1 - min(each.limit for each in request.models)
+        limit = min(each.limit for each in request.models)
         pairs = len(network) * (len(network) - 1) // 2
         others = pairs - len(shown)
-        if removed == 0 or not len(shown):
+        if limit == 1 or not len(shown):
             return network.with_edges(shown)
+        removed = 1 - limit + HAIR
         if removed * len(shown) > others:
             raise SchemaError("The network has too few pairs without an edge to hide its edges; allow a larger belief.")
         added = removed * len(shown) / others
