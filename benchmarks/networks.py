@@ -68,7 +68,9 @@ def others(network: Network) -> None:
     for k in (5, 10):
         for models, algorithm in (
             ([S.KAutomorphism(k=k)], S.KMatch()),
+            ([S.KAutomorphism(k=k)], S.KMatch(edges="change")),
             ([S.KIsomorphism(k=k)], S.KMatch()),
+            ([S.KNeighborhood(k=k)], S.AlikeNeighborhoods()),
             ([sf.KAnonymity(k=k)], S.Sangreea()),
             ([sf.KAnonymity(k=k)], S.LikelyPartition()),
             ([S.EdgeConfidence(limit=1 - 1 / k)], S.RandomChange()),

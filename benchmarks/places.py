@@ -5,7 +5,8 @@ places for noise) or give another number of movers. Each figure is processor tim
 run: unicity to sorting the points, noise to drawing two normal numbers for each place (target: at most 6 times),
 releases to reading their points from a file. Targets in seconds of processor time: unicity for 1 to 6 points 10 s,
 Never Walk Alone 10 s, every other search 60 s; the optimal mechanism 2 s for 25 places and 30 s for 100. The last
-table shows what every release loses, and how often an attack by four known points finds its target.
+table shows what every release loses, and how often an attack by four known points finds its target; places without
+times are attacked by four known places in order.
 
 With `--peer PYTHON`, the Python of an environment in which scikit-mobility works, only the worst case of an example is
 computed, by both, and compared (target: equal for everybody, 1,000 times as fast). It needs an environment of its own:
@@ -29,6 +30,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.places.optimal_noise import PARTS, optimal_parts
+from sfumato.places.publishing import in_order
 from sfumato.places.trajectories import Points, Trajectories
 
 Result = TypeVar("Result")
@@ -141,25 +143,30 @@ def points_of(movers: int) -> Iterator[tuple[Path, Trajectories, float]]:
 
 def releases(movers: int) -> None:
     """Publish made-up movers by every search, and attack each release."""
-    with points_of(movers) as (_, ways, reading):
+    with points_of(movers) as (path, ways, reading):
         before = sf.places.attack(ways, ways, seed=1).results[0]
         print(f"{movers:,} movers, {len(ways.points):,} points, read in {reading:.2f} s; found {before.rate:.3f}")
-        named = _named(ways)
+        named = Trajectories(sf.read(path), squares=2000)
+        order = Trajectories.of(in_order(named.points))
+        placed = sf.places.attack(order, named, origin=np.arange(len(named)), seed=1).results[0]
+        print(f"squares of 2 km in order, without times: found {placed.rate:.3f}")
+        owners = _owners(named)
+        together = sf.places.KDelta(k=5, delta=300)
         for label, data, model, search in (
-            (
-                "KDelta(5, 300)",
-                ways,
-                sf.places.KDelta(k=5, delta=300),
-                sf.places.NeverWalkAlone(span=43_200, every=1800),
-            ),
+            ("KDelta(5, 300)", ways, together, sf.places.NeverWalkAlone(span=43_200, every=1800)),
+            ("KDelta(5, 300) by WaitForMe", ways, together, sf.places.WaitForMe()),
             ("KWays(5)", ways, sf.places.KWays(k=5), sf.places.AlignWays()),
             ("KMPlaces(5, 2)", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(repeats="collapse")),
+            ("KMPlaces(5, 2) left out", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(rare="suppress")),
             ("LKC(2, 5)", named, sf.places.LKC(l=2, k=5, seconds=43_200), sf.places.SuppressVisits()),
+            ("PlaceOwners(0.5)", named, owners, sf.places.HideFromOwners()),
         ):
-            told = _published(data, model, search)
-            spent, release, found = told
+            spent, release, found = _published(data, model, search)
             lost = ", ".join(f"{name} {value:.3g}" for name, value in release.measures.items())
             print(f"{label}: {spent:.1f} s, {spent / reading:.0f} times reading; found {found:.3f}; {lost}")
+        _, bins, _ = _published(named, sf.places.LKC(l=1, k=1, seconds=43_200), sf.places.SuppressVisits())
+        print(f"LKC: bins alone keep {bins.measures['points-kept']:.3g} of the points, one for each place")
+        print(f"PlaceOwners: largest share {owners.judge(order).level:.2f} before, {owners.share:.2f} after")
 
 
 def _published(data: Trajectories, model: Any, search: Any) -> tuple[float, Any, float]:
@@ -167,16 +174,12 @@ def _published(data: Trajectories, model: Any, search: Any) -> tuple[float, Any,
     return spent, release, sf.places.attack(release.ways, data, seed=1).results[0].rate
 
 
-def _named(ways: Trajectories) -> Trajectories:
-    """Name the places of points by squares of 2 km, for searches that merge or leave out places."""
-    x, y = ways.area.to_plane(ways.points.longitudes, ways.points.latitudes)
-    names = pa.array(
-        [f"{column}-{row}" for column, row in zip((x // 2000).astype(int), (y // 2000).astype(int), strict=True)]
-    )
-    table = ways.to_arrow().append_column("place", names)
-    hours = ways.points.times // (6 * 3_600_000_000)
-    first = np.append(True, (np.diff(hours) != 0) | (np.diff(ways.points.person) != 0))
-    return Trajectories(table.filter(pa.array(first)), place="place")
+def _owners(named: Trajectories) -> sf.places.PlaceOwners:
+    """Give the four most visited places to two owners."""
+    points = named.points
+    first = np.argsort(-np.bincount(points.places), kind="stable")[:4]  # type: ignore[arg-type]  # squares have names
+    names = [points.names[each] for each in first]
+    return sf.places.PlaceOwners(owners=[names[:2], names[2:]], share=0.5)
 
 
 def visits(persons: Any, places: int, days: int) -> pa.Table:

@@ -87,6 +87,27 @@ def test_what_is_lost_is_measured_from_files(city, released):
     assert "distance-moved" not in json.loads(run(*asked, *COLUMNS, "--json").stdout)
 
 
+@pytest.mark.parametrize(
+    ("asked", "model"),
+    [
+        (("--algorithm", "wait-for-me:seconds=3600"), "k-delta:k=3,delta=200"),
+        (("--squares", 4000, "--algorithm", "merge-places:repeats=collapse"), "km-places:k=3,m=2"),
+        (("--squares", 4000), "lkc:l=1,k=3,seconds=43200"),
+        (("--squares", 9000), "place-owners:owners=52.48883 13.49167+52.56977 13.38338/52.40789 13.4669,share=0.8"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_every_promise_is_made_judged_and_attacked_from_files(city, tmp_path, asked, model):
+    out, points = tmp_path / "out", city / "points.csv"
+    run("ways", "anonymize", points, *COLUMNS, *asked, "--model", model, "--out", out)
+    assert "Audit: holds" in run("ways", "audit", out / "public", "--model", model).output
+    recipe = out / "internal" / "recipe.toml"
+    attacked = CliRunner().invoke(
+        app, ["ways", "attack", str(out / "public"), "--with", str(points), "--recipe", str(recipe)]
+    )
+    assert "published" in attacked.output
+
+
 def test_unicity_is_told_for_people_and_programs(city):
     said = run("ways", "unicity", city / "points.csv", *COLUMNS, "--seed", 1).output
     assert "of 30 persons" in said

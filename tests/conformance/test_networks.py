@@ -29,6 +29,8 @@ SEARCHES = [
     (net.KMatch(turns=5), [net.KAutomorphism(k=3), net.KCandidates(k=3, knowledge="stable")]),
     (net.KMatch(turns=5), [net.KIsomorphism(k=2), net.EdgeConfidence(limit=0.5)]),
     (net.AlikeNeighborhoods(turns=300), [net.KNeighborhood(k=2)]),
+    (net.AlikeNeighborhoods(edges="add"), [net.KNeighborhood(k=2)]),
+    (net.KMatch(edges="change", turns=5), [net.KAutomorphism(k=3)]),
     (net.Sangreea(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
     (net.LikelyPartition(turns=5), [sf.KAnonymity(k=4)]),
     (net.RandomChange(), [net.EdgeConfidence(limit=0.7)]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,14 +15,16 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
 from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.networks.algorithms.free_edges import with_free_edges
+from sfumato.randomness import Stream
 
 S = sf.networks
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 
 
-def published(network, k, turns=1_000):
-    search = S.AlikeNeighborhoods(turns=turns)
+def published(network, k, turns=1_000, edges="change"):
+    search = S.AlikeNeighborhoods(turns=turns, edges=edges)
     return S.anonymize(network, models=[S.KNeighborhood(k=k)], algorithm=search, secret=SECRET)
 
 
@@ -67,18 +71,93 @@ def test_changes_are_measured_as_the_whole(graph, k, drawn):
             assert all(np.array_equal(one, other) for one, other in zip(kept, whole, strict=True))
 
 
-def test_the_search_gives_up_in_a_sentence(monkeypatch):
+@pytest.mark.parametrize("turns", [1, 100])
+def test_rows_and_free_edges_serve_where_annealing_finds_nothing(monkeypatch, turns):
     import sfumato.networks.algorithms.alike_neighborhoods as module
 
-    with pytest.raises(
-        InfeasibleError, match=r"in 1 turns; allow more turns, or search by KMatch, which always ends\.$"
-    ):
-        published(KARATE, 5, turns=1)
-    monkeypatch.setattr(module, "anneal_neighborhoods", lambda *_: True)  # a hash that took some for others
-    with pytest.raises(InfeasibleError, match="KMatch"):
-        published(KARATE, 2)
     monkeypatch.setattr(module, "LARGEST", 33)
-    with pytest.raises(InfeasibleError, match="at most 33 persons, and the network has 34; search by KMatch"):
-        published(KARATE, 2)
+    for k in (2, 5):
+        release = published(KARATE, k, turns)
+        assert min(same_neighborhoods(release.network.to_networkx())) >= k
+        assert len(release.network) == len(KARATE)
+        assert release.measures["edges-added"] + release.measures["edges-removed"] <= 45  # of 78; 17 and 31 with luck
+
+
+@examples(15)
+@given(graphs(8), st.integers(2, 3))
+def test_free_edges_are_in_no_triangle(graph, k):
+    if k > len(graph):
+        return
+    network = network_of(graph)
+    edges = with_free_edges(network, network.with_edges(network.edges[:0]), k, Stream(SECRET))
+    found = network.with_edges(edges).to_networkx()
+    assert sum(nx.triangles(found).values()) == 0
+    assert min(same_neighborhoods(found)) >= k
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("k", "most"), [(5, 38_500), (10, 39_500)])  # 34,924 and 37,969 are reached in 1,000 turns
+def test_the_real_network_is_served(shared_data, k, most):
+    measures = published(S.read(shared_data / "networks" / "facebook.txt"), k, turns=20).measures
+    assert measures["edges-added"] + measures["edges-removed"] <= most
+
+
+def test_what_hashes_took_for_alike_is_compared_in_full(monkeypatch):
+    import sfumato.networks.algorithms.alike_neighborhoods as module
+
+    def fooled(_graphs, _k, kept, *_):
+        kept[2][2] = 0  # the original, as if nothing had to change
+
+    monkeypatch.setattr(module, "anneal_neighborhoods", fooled)
+    assert published(KARATE, 2, turns=10).audit.holds
+
+
+@examples(12)
+@given(graphs(7), st.integers(1, 3))
+def test_edges_are_only_added(graph, k):
+    if k > len(graph):
+        return
+    release = published(network_of(graph), k, edges="add")
+    assert min(same_neighborhoods(release.network.to_networkx())) >= k
+    assert release.measures["edges-removed"] == 0
+    if min(same_neighborhoods(graph)) >= k:
+        assert release.measures["edges-added"] == 0
+
+
+@pytest.mark.parametrize("graph", [nx.star_graph(4), nx.path_graph(5), nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3)])])
+def test_few_more_edges_are_added_than_the_least(graph):
+    pairs = list(nx.non_edges(graph))
+    for least in range(len(pairs) + 1):
+        if any(_kept(graph, more) for more in combinations(pairs, least)):
+            break
+    added = published(network_of(graph), 2, edges="add").measures["edges-added"]
+    assert least <= added <= 2 * least + 1
+
+
+def _kept(graph, more):
+    larger = graph.copy()
+    larger.add_edges_from(more)
+    return min(same_neighborhoods(larger)) >= 2
+
+
+def test_karate_gets_more_edges_than_it_has_but_not_all():
+    release = published(KARATE, 2, edges="add")
+    assert release.audit.holds
+    assert release.network.size < 34 * 33 // 2
+
+
+def test_large_networks_are_not_only_added_to(monkeypatch):
+    import sfumato.networks.algorithms.alike_neighborhoods as module
+
+    monkeypatch.setattr(module, "MOST", 33)
+    with pytest.raises(
+        InfeasibleError, match=r"up to 33 persons, and this one has 34; choose edges='change', or search by KMatch\.$"
+    ):
+        published(KARATE, 2, edges="add")
+
+
+def test_only_known_ways_are_taken():
+    with pytest.raises(InvalidParameterError):
+        S.AlikeNeighborhoods(edges="remove")
     with pytest.raises(InvalidParameterError):
         S.AlikeNeighborhoods(turns=0)

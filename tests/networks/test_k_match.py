@@ -13,6 +13,7 @@ from drawn_examples import examples
 from network_oracle import copies, graphs, network_of
 from sfumato.coding.kernels.aligning import count_classes
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
+from sfumato.networks.algorithms.free_edges import changes
 from sfumato.networks.algorithms.k_match import closed, starts
 
 S = sf.networks
@@ -20,26 +21,27 @@ SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 
 
-def published(network, models, turns=20):
-    return S.anonymize(network, models=models, algorithm=S.KMatch(turns=turns), secret=SECRET)
+def published(network, models, turns=20, edges="add"):
+    return S.anonymize(network, models=models, algorithm=S.KMatch(turns=turns, edges=edges), secret=SECRET)
 
 
 @pytest.mark.parametrize(("rows", "added"), [([[0, 3], [1, 2]], []), ([[0, 1], [2, 3]], [[0, 3]])])
 def test_the_closure_of_a_path(rows, added):
     place = np.empty(4, dtype=np.int64)
     place[np.array(rows)] = np.arange(4).reshape(2, 2)
-    found = closed(network_of(nx.path_graph(4)), place, 2, copies=False).tolist()
+    found = closed(network_of(nx.path_graph(4)), place, (2, False, False)).tolist()
     assert found == sorted([[0, 1], [1, 2], [2, 3], *added])
 
 
 @examples(25)
-@given(graphs(7), st.integers(2, 3))
-def test_everything_that_is_implied_holds(graph, k):
+@given(graphs(7), st.integers(2, 3), st.sampled_from(["add", "change"]))
+def test_everything_that_is_implied_holds(graph, k, edges):
     if k > len(graph):
         return
     network = network_of(graph)
-    release = published(network, [S.KAutomorphism(k=k)])
-    assert release.measures["edges-removed"] == 0
+    release = published(network, [S.KAutomorphism(k=k)], edges=edges)
+    if edges == "add":
+        assert release.measures["edges-removed"] == 0
     assert len(release.network) == -(-len(graph) // k) * k
     assert release.measures.get("persons-added", 0) == len(release.network) - len(graph)
     for knowledge in ("H1", "H2", "stable", "neighborhood"):
@@ -51,35 +53,51 @@ def test_everything_that_is_implied_holds(graph, k):
 
 
 @examples(25)
-@given(graphs(7), st.integers(2, 3))
-def test_copies_are_separate(graph, k):
+@given(graphs(7), st.integers(2, 3), st.sampled_from(["add", "change"]))
+def test_copies_are_separate(graph, k, edges):
     if k > len(graph):
         return
-    release = published(network_of(graph), [S.KIsomorphism(k=k), S.EdgeConfidence(limit=1 / k)])
+    models = [S.KIsomorphism(k=k), S.EdgeConfidence(limit=1 / k)]
+    release = published(network_of(graph), models, edges=edges)
     assert copies(release.network.to_networkx()) % k == 0
     assert release.audit.holds
 
 
 @examples(25)
-@given(graphs(8), st.integers(2, 4), st.booleans())
-def test_classes_cost_what_their_closure_has(graph, wide, separate):
+@given(graphs(8), st.integers(2, 4), st.booleans(), st.booleans())
+def test_classes_cost_as_many_edges_as_change(graph, wide, separate, change):
     network = network_of(graph)
     if len(network) % wide:
         return
     rows = len(network) // wide
     for place in starts(network, wide):
         counts = np.zeros(rows * rows * wide, dtype=np.int16)
-        cost = count_classes(network.edges, place // wide, place % wide, wide, counts, separate)
-        after = closed(network, place, wide, copies=separate)
+        cost = count_classes(network.edges, place // wide, place % wide, counts, (wide, separate, change))
+        after = closed(network, place, (wide, separate, change))
         across = int((place[network.edges] % wide @ [1, -1] != 0).sum())
-        expected = len(after) - (network.size - across) + wide * across if separate else len(after)
-        assert cost == expected
+        dear = (wide - 1) * across if separate and not change else 0
+        assert cost == changes(network, after) + dear
 
 
 def test_changing_places_saves_edges():
-    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).network.size for turns in (0, 200))
-    assert 78 <= moved < still
-    assert moved <= 104  # 96 were reached by hand
+    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).network.size for turns in (0, 1_000))
+    assert moved < still
+    assert 78 <= moved <= 96  # as many as the prototype reached
+
+
+def test_removing_edges_saves_changes():
+    added, changed = (published(KARATE, [S.KAutomorphism(k=5)], 50, edges).measures for edges in ("add", "change"))
+    assert changed["edges-added"] + changed["edges-removed"] < added["edges-added"]
+    assert changed["edges-removed"] > 0
+
+
+def test_a_search_says_how_far_it_is():
+    told = []
+    models, search = [S.KAutomorphism(k=2)], S.KMatch(turns=1)
+    S.anonymize(KARATE, models=models, algorithm=search, progress=lambda done, note="": told.append((done, note)))
+    assert [each for each, _ in told] == sorted(each for each, _ in told)
+    assert told[-1][0] > 0.9
+    assert "edges change" in told[0][1]
 
 
 def test_searches_refuse_what_they_cannot_keep():
@@ -89,6 +107,8 @@ def test_searches_refuse_what_they_cannot_keep():
         S.anonymize(KARATE, models=[S.KCandidates(k=2)], algorithm=S.DegreeSequence())
     with pytest.raises(InvalidParameterError):
         S.KMatch(turns=-1)
+    with pytest.raises(InvalidParameterError):
+        S.KMatch(edges="remove")
 
 
 def test_one_place_for_everybody_changes_nothing():

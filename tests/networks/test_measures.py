@@ -16,7 +16,7 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.coding.kernels.path_summing import sum_paths
 from sfumato.networks.communities import agreement, communities
-from sfumato.networks.group_counts import memberships
+from sfumato.networks.group_counts import edges_between, memberships
 from sfumato.networks.measures import SAMPLES, measured
 from sfumato.networks.structure import eigenvalues, path_length
 
@@ -55,7 +55,14 @@ def test_intervals_of_paths_hold_as_often_as_they_say():
 
 
 @pytest.mark.parametrize(
-    "graph", [KARATE, nx.empty_graph(30), nx.path_graph(4), nx.barabasi_albert_graph(60, 3, seed=2)]
+    "graph",
+    [
+        KARATE,
+        nx.empty_graph(30),
+        nx.path_graph(4),
+        nx.gnm_random_graph(79, 16, seed=61),  # of few different eigenvalues, too few to find them by steps
+        nx.barabasi_albert_graph(600, 3, seed=2),
+    ],
 )
 def test_the_ten_largest_eigenvalues(graph):
     slow = np.sort(np.linalg.eigvalsh(nx.to_numpy_array(graph, weight=None)))[::-1][:10]
@@ -112,6 +119,9 @@ def two_triangles(schema: sf.Schema) -> S.Network:
 
 def test_edges_between_groups_that_are_published():
     network = two_triangles(sf.Schema(sensitive=["side"]))
+    sides = np.repeat(np.eye(2), 3, axis=0)
+    assert edges_between(network.edges, sides).tolist() == [[3, 1], [1, 3]]
+    assert edges_between(network.edges, np.full((6, 2), 0.5)).tolist() == [[1.75, 3.5], [3.5, 1.75]]
     release = S.anonymize(network, models=[sf.KAnonymity(k=3)], algorithm=S.Sangreea())
     assert release.measures["group-count-error"] == 0
     assert release.measures["communities-kept"] == 1

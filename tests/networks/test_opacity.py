@@ -17,8 +17,10 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.coding.kernels.opacity import steps_between, thin
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.networks.algorithms.opacity_greedy import _unrelated
 from sfumato.networks.files import read_published, same
 from sfumato.networks.opacity import PairTypes
+from sfumato.randomness import Stream, repeatable_secret
 
 S = sf.networks
 KARATE = network_of(nx.karate_club_graph())
@@ -87,18 +89,34 @@ def test_karate_is_published_with_its_degrees_and_judged_from_its_files(tmp_path
     assert all(read.original_degrees[int(new)] == KARATE.degrees[int(old)] for old, new in rows)
     assert (release.measures["edges-added"] > 0) == (edges == "move" and limit < 1)
     assert release.network.size <= KARATE.size
+    if length == 1:
+        assert release.measures["edges-removed"] == _fewest(KARATE.to_networkx(), limit)
+
+
+def test_pairs_that_are_added_are_not_related_in_the_original():
+    drawn = _unrelated(KARATE, 500, Stream(repeatable_secret(1))).tolist()
+    assert len(drawn) == len({tuple(pair) for pair in drawn}) > 300
+    assert all(one < other for one, other in drawn)
+    assert not {tuple(pair) for pair in drawn} & {tuple(pair) for pair in KARATE.edges.tolist()}
+
+
+def test_a_share_just_above_the_limit_is_not_allowed():
+    types = PairTypes.of(np.full(5, 2))
+    assert [types.allowed(limit)[0] for limit in (0.3 - 1e-12, 0.3, 0.1 + 0.2, 1.0)] == [2, 3, 3, 10]
 
 
 @examples(20)
 @given(graphs(6), st.sampled_from([0.2, 0.5, 0.7]))
 def test_one_step_removes_the_fewest_edges(graph, limit):
-    network = network_of(graph)
-    oracle, degrees = 0, network.degrees.tolist()
-    pairs = Counter(tuple(sorted((degrees[a], degrees[b]))) for a, b in combinations(range(len(graph)), 2))
+    assert published(network_of(graph), 1, limit).measures["edges-removed"] == _fewest(graph, limit)
+
+
+def _fewest(graph, limit):
+    """Count for each two degrees the edges that are too many."""
+    degrees = dict(graph.degree)
+    pairs = Counter(tuple(sorted((degrees[a], degrees[b]))) for a, b in combinations(graph, 2))
     shown = Counter(tuple(sorted((degrees[a], degrees[b]))) for a, b in graph.edges)
-    for kind, count in shown.items():
-        oracle += sum((kept + 1) / pairs[kind] > limit for kept in range(count))
-    assert published(network, 1, limit).measures["edges-removed"] == oracle
+    return sum((kept + 1) / pairs[kind] > limit for kind, count in shown.items() for kept in range(count))
 
 
 @examples(20)

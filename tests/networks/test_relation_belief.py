@@ -118,13 +118,23 @@ def test_a_limit_that_a_kind_just_reaches_is_kept():
     assert (release.network.size, release.audit.level("relation-belief")) == (2, 0.3)
 
 
+def test_kinds_stay_with_their_persons_and_unknown_ones_go():
+    rows = [(a, b, f"{a}{b}") for a, b in combinations(range(PERSONS), 2)]
+    network = kinds_network([*rows[:-1], (0, 1, "love"), (4, 5, None)])
+    release = published(network, S.RelationBelief(limit=1), keep="all")
+    who = dict(line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:])
+    back = {int(new): int(old) for old, new in who.items()}
+    shown = zip(release.network.edges.tolist(), release.network.kinds.to_pylist(), strict=True)
+    found = {"".join(str(each) for each in sorted((back[a], back[b]))): kinds for (a, b), kinds in shown}
+    assert found == {kind: [kind] for _, _, kind in rows[:-1]}
+
+
 def test_random_choices_keep_either_relation():
     rows = [(0, 1, "love"), *((a, a + 1, kind) for a in range(39) for kind in ("home", "work"))]
     promise = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    rows.append((0, 2, "home"))  # or the path would look the same from both ends, which eigenvalues do not like
     kept = relations(published(kinds_network(rows, 40), promise, keep="some").network)
     assert set(kept[2]) == {"home", "work"}
-    assert len(kept[0]) == 40
+    assert len(kept[0]) == 39
 
 
 def test_files_hold_the_kinds_and_are_judged_alone(tmp_path):

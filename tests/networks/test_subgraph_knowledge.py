@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from network_oracle import found_subgraph, graphs, known_subgraphs, network_of
+from network_attack_oracle import found_subgraph
+from network_oracle import graphs, known_subgraphs, network_of
 from sfumato.coding.kernels.subgraph_matching import draw_subgraph, find_subgraph
 from sfumato.exceptions import InvalidParameterError
 from sfumato.networks.attacks import matching

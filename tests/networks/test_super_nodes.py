@@ -285,8 +285,9 @@ def test_numbers_drawn_below_limits_are_different(asked):
     limits, counts = np.array(asked).T
     starts = np.append(0, np.cumsum(counts))
     step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
-    drawn = np.minimum(np.repeat(limits - counts, counts) + step, 3)  # many are drawn twice
-    make_distinct(starts, limits, drawn)
-    for limit, begin, end in zip(limits.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        assert len(set(drawn[begin:end].tolist())) == end - begin
-        assert all(0 <= number < limit for number in drawn[begin:end].tolist())
+    high = np.repeat(limits - counts, counts) + step
+    for drawn in (np.minimum(high, 3), np.maximum(high - 1, 0)):  # many are drawn twice, or what took another's place
+        make_distinct(starts, limits, drawn)
+        for limit, begin, end in zip(limits.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            assert len(set(drawn[begin:end].tolist())) == end - begin
+            assert all(0 <= number < limit for number in drawn[begin:end].tolist())

@@ -70,14 +70,15 @@ def test_places_match_in_order_and_those_left_out_are_not_asked_for():
 
 
 def test_a_visit_may_be_two_that_were_collapsed():
-    original = ordered(["bc", "ba", "ab"])
+    original = ordered(["bc", "ba", "ab", "bab"])
     z = "b | c"
-    kept, once = ordered([[z, z], [z, "a"], ["a", z]]), ordered([[z], [z, "a"], ["a", z]])
-    asked = {"points": 2, "seed": 1, "origin": np.arange(3)}
-    assert sf.places.attack(kept, original, **asked).results[0].successes == 3
+    others = [[z, "a"], ["a", z], [z, "a", z]]
+    kept, once = ordered([[z, z], *others]), ordered([[z], *others])
+    asked = {"points": 3, "seed": 1, "origin": np.arange(4)}
+    assert sf.places.attack(kept, original, **asked).results[0].successes == 1  # bab is more than ba and ab
     found = sf.places.attack(once, original, **asked).results[0]
     assert found.details["in the crowd"] == 1.0
-    assert found.details["matching persons"] == pytest.approx(5 / 3)  # bc may be any
+    assert found.details["matching persons"] == pytest.approx((4 + 2 + 2 + 1) / 4)  # bc may be any
 
 
 def test_known_points_of_several_trips_find_their_person():
@@ -93,6 +94,10 @@ def test_moments_match_the_bins_that_are_published():
         original, models=[sf.places.LKC(l=1, k=1, seconds=43_200)], algorithm=sf.places.SuppressVisits()
     )
     assert sf.places.attack(release.ways, original, seconds=60, seed=1).results[0].successes == 2
+    more = {"person": [1, 2, 2], "time": [*table["time"], "2026-01-07T14:00Z"], "place": ["a", "a", "b"]}
+    original = sf.places.Trajectories(pa.table(more), place="place")  # b was left out, and is not asked for
+    found = sf.places.attack(release.ways, original, seconds=60, seed=1, origin=release.ways.points.origin)
+    assert found.results[0].successes == 2
 
 
 def test_bad_parameters_are_refused(original):

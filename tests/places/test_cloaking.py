@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
@@ -107,6 +107,7 @@ def test_published_sides_are_rounded_and_still_hold_everybody(users, order, corn
     west, south, side = corner
     area = Area(west=west, south=south, east=west + side, north=south + side)
     at = np.clip(np.array(users) * side + (west, south), (west, south), (area.east, area.north))
+    assume((at != 0).any(axis=1).all())
     told = cloak(at[:, 0], at[:, 1], k=1, method=method, area=area, order=order).to_degrees()
     assert (told["west"] <= at[:, 0]).all()
     assert (at[:, 0] <= told["east"]).all()
@@ -138,6 +139,16 @@ def test_too_few_persons_and_bad_requests_are_refused():
         regions("hilbert", 9)
     with pytest.raises(InvalidParameterError, match="one of hilbert"):
         regions("gauss", 2)
+    for longitudes, latitudes, said in (
+        ([0.01, 0.02], [0.01], "2 longitudes and 1 latitudes"),
+        ([float("nan")], [0.01], "no longitude or latitude"),
+        ([0.0], [0.0], "unknown place"),
+        (["east"], ["west"], "rows of two numbers"),
+    ):
+        with pytest.raises(SchemaError, match=said):
+            cloak(longitudes, latitudes, k=1)
+    with pytest.raises(InvalidParameterError, match=r"an sf\.places\.Area"):
+        cloak([0.01], [0.01], k=1, area="here")
     with pytest.raises(SchemaError, match="outside the area"):
         cloak(np.array([1.0]), np.array([1.0]), k=1, area=SQUARE)
     with pytest.raises(InvalidParameterError, match="finer than a millimeter"):

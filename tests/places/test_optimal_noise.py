@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import log
+from fractions import Fraction
+from math import exp, log
 
 import numpy as np
 import pytest
@@ -42,6 +43,19 @@ def test_more_places_than_are_solved_exactly_keep_every_ratio():
     assert (parts.sum(axis=1) == PARTS).all()
 
 
+@pytest.mark.parametrize(("count", "epsilon"), [(3, 1e-3), (3, 1.0), (12, 0.3), (30, 0.5), (12, 6.0), (12, 100.0)])
+def test_every_ratio_is_kept_whatever_epsilon_is(count, epsilon):
+    distances = grid(6)[:count, :count]
+    parts = optimal_parts(distances, np.arange(1, count + 1) / sum(range(1, count + 1)), epsilon)
+    for one in range(count):
+        for other in range(count):
+            allowed = Fraction(exp(min(epsilon * distances[one, other], 700)))
+            pairs = zip(parts[one].tolist(), parts[other].tolist(), strict=True)
+            assert all(mine <= allowed * its for mine, its in pairs)
+    if epsilon >= 6:
+        assert cost(parts, distances) < 0.01
+
+
 def test_a_mechanism_that_breaks_a_ratio_is_mixed():
     kept = mixed_parts(np.eye(2), np.array([[0.0, 1.0], [1.0, 0.0]]), log(2))
     assert 0 < kept[0, 1] < PARTS
@@ -66,6 +80,12 @@ def test_every_part_is_drawn_for_its_place(monkeypatch):
 def test_bad_input_is_refused():
     with pytest.raises(InvalidParameterError, match="2 to 100 rows"):
         OptimalNoise(epsilon=1, places=[(1, 2)])
+    with pytest.raises(SchemaError, match="look swapped"):
+        OptimalNoise(epsilon=1, places=[(52, 113), (52, 114)])
+    with pytest.raises(SchemaError, match="no longitude or latitude"):
+        OptimalNoise(epsilon=1, places=[(float("nan"), 2), (1, 2)])
+    with pytest.raises(SchemaError, match="more than once"):
+        OptimalNoise(epsilon=1, places=[(1, 2), (1, 2)])
     with pytest.raises(SchemaError, match="2 shares"):
         OptimalNoise(epsilon=1, places=[(1, 2), (1, 3)], prior=[1, -1])
     with pytest.raises(SchemaError, match="numbered from 0 to 1"):

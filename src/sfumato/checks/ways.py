@@ -150,6 +150,12 @@ def check_nobody_is_named(search: AnySearch, models: Sequence[AnyPromise]) -> No
     assert "13.4" not in repr(release)
 
 
+def check_values_need_a_promise(search: AnySearch, models: Sequence[AnyPromise]) -> None:
+    """A sensitive value is published only if a promise is about shares of it."""
+    shown = _released(search, tuple(models), 1).published.to_arrow()
+    assert "sensitive" not in shown.column_names or any("c" in model.stricter for model in models)
+
+
 def check_measures_are_numbers(search: AnySearch, models: Sequence[AnyPromise]) -> None:
     """Every measure is a finite number, and shares are from 0 to 1."""
     found = _released(search, tuple(models), 1).measures
@@ -169,5 +175,6 @@ SEARCH_CHECKS: tuple[Callable[[AnySearch, Sequence[AnyPromise]], None], ...] = (
     check_search_keeps_its_promise,
     check_the_secret_repeats_and_hides,
     check_nobody_is_named,
+    check_values_need_a_promise,
     check_measures_are_numbers,
 )

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.keystream import LANES, WORDS, fill
 from sfumato.coding.readiness import compiled_for
 from sfumato.randomness import Stream
 
@@ -53,6 +52,8 @@ class Keystream(Stream):
 
 def keyed_words(key: bytes, count: int) -> npt.NDArray[np.uint64]:
     """Return the first numbers of ChaCha20 under a key, from block 0 on and with a nonce of 0."""
+    from sfumato.coding.kernels.keystream import LANES, WORDS, fill
+
     start = np.zeros(WORDS, dtype=np.uint32)
     start[:4], start[4:12] = CONSTANTS, np.frombuffer(key, dtype="<u4")
     blocks = -(-count * 2 // (WORDS * LANES)) * LANES

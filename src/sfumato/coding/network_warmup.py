@@ -14,6 +14,8 @@ from sfumato.coding.kernels import (
     distinct_drawing,
     edge_sets,
     every_graph,
+    free_edges,
+    growing_neighborhoods,
     known_subgraphs,
     neighborhoods,
     opacity,
@@ -40,6 +42,7 @@ def warm_up_networks() -> None:
     _look_around(*graph)
     _change_edges(edges, *graph)
     _gather_persons(edges, graph)
+    _free_edges(edges, graph)
     _find_persons(graph)
     _hide_relations(edges, graph)
 
@@ -86,11 +89,29 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     distinct_drawing.make_distinct(four[:2], four[:1] + 1, np.zeros(1, dtype=np.int64))
     state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
     block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
-    alike_neighborhoods.anneal_neighborhoods(np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_), 3, words)
-    for copies in (False, True):
-        counts = np.zeros(8, dtype=np.int16)
-        aligning.count_classes(edges, four // 2, four % 2, 2, counts, copies)
-        aligning.anneal_rows(graph, four // 2, four % 2, 2, counts, words, 1.0, copies)
+    path = np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_)
+    kept = alike_neighborhoods.begin(path, 3)
+    alike_neighborhoods.anneal_neighborhoods((path.copy(), path, path.copy()), 3, kept, words, (1.0, 0.0))
+    growing_neighborhoods.grow_neighborhoods(path, np.full(4, -1), 2, four, 9)
+    counts, rule = np.zeros(8, dtype=np.int16), (2, False, True)
+    aligning.count_classes(edges, four // 2, four % 2, counts, rule)
+    aligning.anneal_rows(graph, four // 2, four % 2, counts, words, (1.0, 0.0), rule)
+    aligning.class_sizes(aligning.number_classes(edges, four // 2, four % 2, 2), 2, 2)
+
+
+def _free_edges(edges: Array, graph: Arrays) -> None:
+    """Change edges that are in no triangle."""
+    offsets, neighbors = graph
+    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    free_edges.anneal_sides(offsets, neighbors, four % 2, words, 1.0)
+    free = 3 * np.arange(5), np.zeros(12, dtype=np.int32), np.zeros(4, dtype=np.int64), np.full(32, -1)
+    nobody = np.zeros(5, dtype=np.int64), neighbors[:0]
+    free_edges.put_back(nobody, free, edges)
+    level = np.zeros(4, dtype=np.int64), np.full(4, 4), np.array([0, 2, 2, 0]), free[2].copy()
+    free_edges.level_free(nobody, free, graph, level, 2, four[None, :])
+    free_edges.spare(nobody, free, level, 2, edges[:0], edges)
+    one = np.ones(6)
+    free_edges.choose_rows(offsets, neighbors.astype(np.int64), (one, one, one), one[:4], words, 1.0)
 
 
 def _find_persons(graph: Arrays) -> None:

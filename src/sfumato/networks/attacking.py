@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.networks.anonymizing import carry_out
 from sfumato.networks.attacks.attributes import guess_attribute
 from sfumato.networks.attacks.matching import KNOWN, match_structure
@@ -83,8 +83,8 @@ def _planted(original: Network, publish: Publish, plantings: int, rng: np.random
         return Attacks(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
     try:
         return Attacks(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
-    except InfeasibleError:
-        return Attacks(results=(), skipped={name: "the release cannot be made with the planted persons."})
+    except SfumatoError as refusal:
+        return Attacks(results=(), skipped={name: f"the release cannot be made with the planted persons. {refusal}"})
 
 
 def _guessed(setting: NetworkSetting) -> Attacks:

@@ -19,7 +19,10 @@ WORTH = 25  # edges per neighbor and epsilon that a higher bound must let in; fo
 def counts_at_least(network: Network, order: Integers, bound: int) -> Integers:
     """Return how many persons have at least 1, 2 ... `bound` neighbors, if edges are added in an order while they may.
 
-    A person with all her edges changes these counts by at most 2 `bound` in total, whatever the order is.
+    A person with all her edges changes these counts by at most 2 `bound` in total, whatever the order is. Each of her
+    edges that is added takes a place at her neighbor, who may lack it later for somebody else, who has a place more for
+    the next one, and so on: a chain of edges that come and go, which moves only the degree of the person at its end,
+    and by 1. There are at most `bound` chains, and she has at most `bound` neighbors herself.
     """
     degrees = np.empty(len(network), dtype=np.int64)
     bound_degrees(network.edges, order, bound, degrees)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -67,10 +68,8 @@ def private_degrees(
 
     For persons, networks with and without all edges of one person are hard to tell apart; for edges that are replaced
     by others, apply it twice. One person can change the degrees of all others, so edges are added one by one, in an
-    order drawn at random, unless somebody has `bound` neighbors already. Every edge of a person starts at most one
-    chain of edges that make room for each other, which moves the degree of the person at its end by 1. So a person
-    with all her edges changes how many have at least 1, 2, 3 ... neighbors by 2 `bound` in total: her own degree, and
-    one step for each chain. These counts get noise and are made descending again.
+    order drawn at random, unless somebody has `bound` neighbors already. How many persons have at least 1, 2, 3 ...
+    neighbors then gets noise and is made descending again.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ def private_degrees(
     analyst : who asks.
     unit : `"edge"` or `"person"`.
     bound : how many neighbors of a person count at most, where persons are hidden. It must be known without looking
-        at the network; without it, half of epsilon buys one, a power of 2.
+        at the network; without it, half of epsilon buys one.
 
     References
     ----------
@@ -90,24 +89,35 @@ def private_degrees(
        https://doi.org/10.1145/2882903.2926745
     """
     check_network(network)
-    if bound is not None:
-        if unit != "person":
-            raise InvalidParameterError("A bound limits persons; leave it out, or hide persons by unit='person'.")
-        most = max(len(network) - 1, 1)
-        good = is_whole(bound) and 1 <= bound <= most
-        require(good, OWNER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
+    _check_bound(network, unit, bound)
     exact, paid = pay(network, epsilon, accountant, analyst, "degrees of a network", unit=unit)
     if unit == "edge":
         found = noisy(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
         degrees = np.clip(np.rint(ascending(found.numbers)), 0, max(len(network) - 1, 0)).astype(np.int64)
         return PrivateDegrees(degrees=degrees, scale=found.scale, epsilon=paid)
+    return _for_persons(network, exact, paid, bound)
+
+
+def _for_persons(network: Network, epsilon: Fraction, paid: str, bound: int | None) -> PrivateDegrees:
+    """Tell degrees that hide a person with all her edges, and buy the bound if there is none."""
     order = Stream().permutation(network.size)
     if bound is None:
-        exact /= 2
-        bound = bought_bound(network, order, exact)
-    counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=exact)
+        epsilon /= 2
+        bound = bought_bound(network, order, epsilon)
+    counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=epsilon)
     degrees = _of_counts(counts, len(network))
-    return PrivateDegrees(degrees=degrees, scale=counts.scale, epsilon=paid, unit=unit, bound=bound)
+    return PrivateDegrees(degrees=degrees, scale=counts.scale, epsilon=paid, unit="person", bound=bound)
+
+
+def _check_bound(network: Network, unit: str, bound: object) -> None:
+    """Refuse a bound that bounds nobody."""
+    if bound is None:
+        return
+    if unit != "person":
+        raise InvalidParameterError("A bound limits persons; leave it out, or hide persons by unit='person'.")
+    most = max(len(network) - 1, 1)
+    good = isinstance(bound, int) and is_whole(bound) and 1 <= bound <= most
+    require(good, OWNER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
 
 
 def _of_counts(counts: Noisy, persons: int) -> Integers:

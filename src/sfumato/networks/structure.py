@@ -14,6 +14,8 @@ from sfumato.randomness import generator
 
 SOURCES = 1_000  # persons from whom paths are measured
 EIGENVALUES = 10
+TOLERANCE = 1e-6  # of vectors; eigenvalues are off by its square only
+SMALL = 500  # persons up to whom all eigenvalues are found: fewer by steps need more different ones than there may be
 SURE = 1.959964  # deviations of the normal distribution, for intervals of 95 %
 
 
@@ -60,8 +62,8 @@ def eigenvalues(network: Network) -> npt.NDArray[np.float64]:
     size = len(network)
     ones = np.ones(len(network.neighbors))
     matrix = csr_array((ones, network.neighbors, network.offsets), shape=(size, size))
-    if size <= 2 * EIGENVALUES or not network.size:
+    if size <= SMALL or not network.size:
         return np.asarray(np.linalg.eigvalsh(matrix.toarray())[::-1][:EIGENVALUES], dtype=np.float64)
     start = generator(0).random(size)
-    found = eigsh(matrix, EIGENVALUES, which="LA", v0=start, return_eigenvectors=False)
+    found = eigsh(matrix, EIGENVALUES, which="LA", v0=start, tol=TOLERANCE, return_eigenvectors=False)
     return np.sort(np.asarray(found, dtype=np.float64))[::-1]

@@ -38,7 +38,6 @@ class Columns:
     sensitive: str | None = None
     order: str | None = None
     zone: str | None = None
-    squares: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -62,7 +61,9 @@ class ReadColumns:
     folded: int
 
 
-def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> ReadColumns:
+def read_columns(
+    table: Frame, columns: Columns, coordinates: Frame | None, *, squares: float | None = None
+) -> ReadColumns:
     """Read the columns of points; refuse missing cells, moments without a zone and degrees that cannot be."""
     arrow, kind = to_arrow(_with_degrees(table))
     if not arrow.num_rows:
@@ -76,10 +77,10 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
     else:
         times, zone, folded = _whole(arrow, columns.order), "UTC", 0
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
-    if columns.squares is not None:
+    if squares is not None:
         if names:
             raise SchemaError("The ways have names of places already; leave out place= or squares=.")
-        place, names = squares_at(longitudes, latitudes, columns.squares)
+        place, names = squares_at(longitudes, latitudes, squares)
     return ReadColumns(
         person=person,
         keys=keys,

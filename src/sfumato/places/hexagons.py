@@ -81,7 +81,8 @@ class Hexagons:
     @cached_property
     def meters(self) -> float:
         """The side of a square that is as large as the hexagons are on average."""
-        areas = [_h3().cell_area(cell, "m^2") for cell in self._cells.tolist()]
+        area_of = _h3().cell_area
+        areas = [area_of(cell, "m^2") for cell in self._cells.tolist()]
         return sqrt(sum(areas) / len(areas))
 
     def numbers(self, ways: Trajectories) -> Integers:

@@ -174,7 +174,7 @@ def too_many(visitors: Integers, persons: Integers, share: float) -> Integers:
     most = np.ceil(share * persons).astype(np.int64)
     for _ in range(2):  # the share is rounded as by the promise, so at most one person more or less
         most -= (most / persons > share).astype(np.int64)
-    return np.maximum(visitors - most[:, None], 0)
+    return np.asarray(np.maximum(visitors - most[:, None], 0), dtype=np.int64)
 
 
 def detours(points: Points) -> Floats:

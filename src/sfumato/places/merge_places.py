@@ -15,6 +15,7 @@ from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.earth import haversine
 from sfumato.places.km_places import KMPlaces
 from sfumato.places.publishing import in_order, only_points, renumbered
+from sfumato.places.required import places_of
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
 
@@ -56,8 +57,7 @@ class MergePlaces(KindSearch[Trajectories]):
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return ways of merged places."""
         points = request.data.points
-        if points.places is None:
-            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        places_of(points)
         models = [model for model in request.models if isinstance(model, KMPlaces)]
         most = max(model.k for model in models)
         if points.persons < most:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.cells import SECOND
 from sfumato.places.earth import Area
@@ -16,6 +16,7 @@ from sfumato.places.interpolating import Places, places_at, spans
 from sfumato.places.k_delta import KDelta
 from sfumato.places.pivots import MeanDistances, cluster_most
 from sfumato.places.publishing import COORDINATE_STEP, published_ways
+from sfumato.places.required import refuse_lone_or_unknown
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_number, require
 
@@ -68,12 +69,7 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return clusters of ways that keep together."""
         ways, k, delta = request.data, self._k(request), self._delta(request)
-        if ways.points.persons < k:
-            raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-        if ways.findings.split:
-            raise SchemaError(
-                f"{ways.findings.split:,} times a person is at two places at one moment; keep one of them first."
-            )
+        refuse_lone_or_unknown(ways.points, k)
         parts = []
         for begin, end, members in self._classes(ways):
             moments = np.unique(np.append(np.arange(begin, end, int(self.every * SECOND)), end))

@@ -13,6 +13,7 @@ from sfumato.coding.sequence_labels import sequence_labels
 from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
+from sfumato.places.required import places_of, points_of
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, require
 
@@ -77,21 +78,21 @@ class PlaceOwners(KindPromise[Trajectories]):
 
     def judge(self, published: Trajectories) -> KindVerdict:
         """Count, for every owner, who of those with the same visits went to each other place."""
-        if published.points.timed:
+        points = points_of(published, self.name)
+        if points.timed:
             raise SchemaError(
                 "The ways tell moments, which owners know as well; publish ways with order= in their place."
             )
         level, broken = 0.0, 0
-        for owned in self.owned(published.points):
-            seen = SameVisits.of(published.points, owned)
+        for owned in self.owned(points):
+            seen = SameVisits.of(points, owned)
             shares = seen.visitors / seen.persons[:, None]
             level, broken = max(level, float(shares.max())), broken + int((shares > self.share).sum())
         return KindVerdict(self, level, broken)
 
     def owned(self, points: Points) -> list[Flags]:
         """Return which places every owner has; one without any that is visited is refused, for a name may be wrong."""
-        if points.places is None:
-            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        places_of(points)
         found = [np.isin(np.array(points.names, dtype=object), np.array(each, dtype=object)) for each in self.owners]
         for number, flags in enumerate(found, start=1):
             if not flags.any():

@@ -43,7 +43,7 @@ class PlanarLaplace:
     r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
 
     Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
-    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and is
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise comes from the operating system, and is
     larger than said here by as much as distances in the plane of the area may be too short.
 
     Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
@@ -153,6 +153,7 @@ class PlanarLaplace:
         """
         x, y = degrees_of(moved)
         at_x, at_y = degrees_of(places)
+        require(len(at_x) > 0, self, "places", "at least one place", len(at_x))
         share = checked_prior(prior, len(at_x))
         apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
         chosen = np.empty(len(x), dtype=np.int64)
@@ -218,10 +219,11 @@ class PlanarLaplace:
         rate = self._axis_epsilon
         most = min(int(40 / rate) + 2, 1500)
         scale = max(1, round(40 / rate / most))  # where steps are much finer than the noise, several are taken as one
-        numbers = np.arange(-most, most + 1)
-        chance = np.exp(-rate * scale * np.abs(numbers))
-        chance /= chance.sum()
-        distances = scale * self.step * np.hypot(numbers[:, None], numbers[None, :]).ravel()
-        chances = np.outer(chance, chance).ravel()
+        chance = np.exp(-rate * scale * np.arange(most + 1))
+        near, far = np.triu_indices(most + 1)  # an eighth of the plane, and how many of the eight are alike
+        alike = np.where(near > 0, 2, 1) * np.where(far > 0, 2, 1) * np.where(near < far, 2, 1)
+        chances = chance[near] * chance[far] * alike
+        chances /= chances.sum()
+        distances = scale * self.step * np.hypot(near, far)
         order = np.argsort(distances, kind="stable")
         return float(distances @ chances), distances[order], chances[order]

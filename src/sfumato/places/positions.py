@@ -30,6 +30,15 @@ def positions_of(table: pa.Table) -> tuple[Floats, Floats]:
     return known_positions(np.column_stack([longitude, latitude]))
 
 
+def paired_positions(longitudes: Any, latitudes: Any) -> tuple[Floats, Floats]:
+    """Return longitudes and latitudes of persons that are given apart."""
+    if len(longitudes) != len(latitudes):
+        raise SchemaError(
+            f"There are {len(longitudes):,} longitudes and {len(latitudes):,} latitudes; give a pair each."
+        )
+    return known_positions(np.column_stack([longitudes, latitudes]))
+
+
 def known_positions(places: Any) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of persons; refuse those at (0, 0), which stands for an unknown place."""
     longitudes, latitudes = degrees_of(places)

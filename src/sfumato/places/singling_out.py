@@ -84,9 +84,8 @@ def unicity(
 
     Examples
     --------
-    >>> import sfumato as sf
+    >>> import pyarrow as pa, sfumato as sf
     >>> table = {"person": [1, 1, 2], "time": ["2026-01-31T08:00Z", "2026-01-31T10:00Z", "2026-01-31T08:00Z"]}
-    >>> import pyarrow as pa
     >>> ways = sf.places.Trajectories(pa.table({**table, "place": ["mall", "park", "mall"]}), place="place")
     >>> sf.places.unicity(ways, points=1).share
     0.25

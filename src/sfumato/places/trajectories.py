@@ -175,9 +175,8 @@ class Trajectories:
             sensitive=sensitive,
             order=order,
             zone=zone,
-            squares=squares,
         )
-        read = read_columns(table, columns, coordinates)
+        read = read_columns(table, columns, coordinates, squares=squares)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
         rows = np.lexsort(sides[::-1])
         kept = rows[~_same(*(side[rows] for side in sides))]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.cells import SECOND
 from sfumato.places.interpolating import Places, places_at
@@ -17,7 +17,8 @@ from sfumato.places.k_delta import KDelta
 from sfumato.places.never_walk_alone import kept_together
 from sfumato.places.pivots import cluster_most
 from sfumato.places.publishing import COORDINATE_STEP, published_ways
-from sfumato.places.trajectories import Points, Trajectories
+from sfumato.places.required import refuse_lone_or_unknown
+from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_number, require
 
 Integers = npt.NDArray[np.int64]
@@ -76,7 +77,7 @@ class WaitForMe(KindSearch[Trajectories]):
         ways, points = request.data, request.data.points
         models = [model for model in request.models if isinstance(model, KDelta)]
         k, delta = max(model.k for model in models), float(min(model.delta for model in models))
-        _refuse_what_cannot_follow(points, k)
+        refuse_lone_or_unknown(points, k)
         edits = Edits(ways, self.meters or max(ways.area.width, ways.area.height) / 5, int(self.seconds * SECOND))
         label, pivots = cluster_most(edits, points.owner, k, radius=FIRST_RADIUS, trash=self.trash)
         if not len(pivots):
@@ -137,14 +138,3 @@ class Edits:
         there = np.where(matched, self.places[found], places_at(self.points, members, self.moments(pivot), self.area))
         middle = np.where(matched, there, 0.0).sum(axis=0) / matched.sum(axis=0)
         return kept_together(there, middle, delta)
-
-
-def _refuse_what_cannot_follow(points: Points, k: int) -> None:
-    """Refuse ways without moments or coordinates, with two places at one moment, or of too few persons."""
-    if not (points.timed and points.has_coordinates):
-        raise SchemaError("The ways have no moments or no coordinates; name their columns, or promise km-places.")
-    if points.persons < k:
-        raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-    split = int(((np.diff(points.times) == 0) & (np.diff(points.way) == 0)).sum())
-    if split:
-        raise SchemaError(f"{split:,} times a person is at two places at one moment; keep one of them first.")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
+
+Rule: TypeAlias = tuple[int, bool, bool]  # the number of columns, whether they are copies, whether edges may go
 
 
 @compiled
@@ -19,57 +23,91 @@ def class_of(row: Array, column: Array, one: Number, other: Number, wide: int) -
 
 
 @compiled
-def _energy(number: Number, count: Number, wide: int, rows: int, copies: bool) -> Number:
-    """Return what a class of edges costs: its closure, or, for copies, what to add and, times k, what to remove."""
-    step = number % wide
-    if copies:
-        return wide * count if step else (wide - count) * (count > 0)
-    if count == 0:
-        return 0
+def class_size(number: Number, wide: int, rows: int) -> Number:
+    """Return how many pairs a class has: one for each column, or half as many between opposite places of a row."""
     first, second = (number // wide) // rows, (number // wide) % rows
-    return wide // 2 if first == second and 2 * step == wide else wide
+    return wide // 2 if first == second and 2 * (number % wide) == wide else wide
 
 
 @compiled
-def count_classes(edges: Array, row: Array, column: Array, wide: int, counts: Array, copies: bool) -> int:
-    """Count the edges of every class, and return what all classes cost."""
-    rows, total = len(row) // wide, 0
+def _energy(number: Number, count: Number, rows: int, rule: Rule) -> Number:
+    """Return how many edges change for a class: all pairs are joined, or none if that is allowed and cheaper.
+
+    Copies have no edges between columns; where edges are else only added, removing one costs as much as adding k.
+    """
+    wide, copies, change = rule
+    if copies and number % wide:
+        return count if change else wide * count
+    missing = (class_size(number, wide, rows) - count) * (count > 0)
+    return min(count, missing) if change else missing
+
+
+@compiled
+def count_classes(edges: Array, row: Array, column: Array, counts: Array, rule: Rule) -> int:
+    """Count the edges of every class, and return how many edges change for all classes."""
+    rows, total = len(row) // rule[0], 0
     for place in range(len(edges)):
-        number = class_of(row, column, edges[place, 0], edges[place, 1], wide)
-        total += _energy(number, counts[number] + 1, wide, rows, copies)
-        total -= _energy(number, counts[number], wide, rows, copies)
+        number = class_of(row, column, edges[place, 0], edges[place, 1], rule[0])
+        total += _energy(number, counts[number] + 1, rows, rule) - _energy(number, counts[number], rows, rule)
         counts[number] += 1
     return total
 
 
 @compiled
+def number_classes(edges: Array, row: Array, column: Array, wide: int) -> Array:
+    """Return the class of every edge."""
+    numbers = np.empty(len(edges), dtype=np.int64)
+    for place in range(len(edges)):
+        numbers[place] = class_of(row, column, edges[place, 0], edges[place, 1], wide)
+    return numbers
+
+
+@compiled
+def class_sizes(numbers: Array, wide: int, rows: int) -> Array:
+    """Return how many pairs classes have."""
+    sizes = np.empty(len(numbers), dtype=np.int64)
+    for place in range(len(numbers)):
+        sizes[place] = class_size(numbers[place], wide, rows)
+    return sizes
+
+
+@compiled
 def _shift(
-    graph: Arrays, row: Array, column: Array, person: Number, skip: Number, counts: Array, rule: tuple[int, bool, int]
+    graph: Arrays, row: Array, column: Array, person: Number, skip: Number, counts: Array, rule: Rule, way: int
 ) -> int:
     """Add the edges of a person to their classes, or take them away, and return what that costs."""
     offsets, neighbors = graph
-    wide, copies, way = rule
-    rows, total = len(row) // wide, 0
+    rows, total = len(row) // rule[0], 0
     for place in range(offsets[person], offsets[person + 1]):
         other = neighbors[place]
         if other != skip:
-            number = class_of(row, column, person, other, wide)
-            total += _energy(number, counts[number] + way, wide, rows, copies)
-            total -= _energy(number, counts[number], wide, rows, copies)
+            number = class_of(row, column, person, other, rule[0])
+            total += _energy(number, counts[number] + way, rows, rule) - _energy(number, counts[number], rows, rule)
             counts[number] += way
     return total
 
 
 @compiled
+def _exchange(graph: Arrays, row: Array, column: Array, one: Number, other: Number, counts: Array, rule: Rule) -> int:
+    """Let two persons change places, and return what that costs."""
+    cost = _shift(graph, row, column, one, -1, counts, rule, -1)
+    cost += _shift(graph, row, column, other, one, counts, rule, -1)
+    row[one], row[other] = row[other], row[one]
+    column[one], column[other] = column[other], column[one]
+    cost += _shift(graph, row, column, one, -1, counts, rule, 1)
+    return cost + _shift(graph, row, column, other, one, counts, rule, 1)
+
+
+@compiled
 def anneal_rows(
-    graph: Arrays, row: Array, column: Array, wide: int, counts: Array, words: Array, heat: float, copies: bool
+    graph: Arrays, row: Array, column: Array, counts: Array, words: Array, heats: tuple[float, float], rule: Rule
 ) -> int:
     """Let persons change places as long as random numbers last, and return by how much the cost fell.
 
-    A change that costs more is taken with a chance that falls with its cost and with time. Two thirds of all partners
-    are in the row of a neighbor or in the same row.
+    A change that costs more is taken with a chance that falls with its cost and, from the first heat to the last, with
+    time. Two thirds of all partners are in the row of a neighbor or in the same row.
     """
-    persons, won = len(row), 0
+    persons, won, wide = len(row), 0, rule[0]
     at = np.empty(persons, dtype=np.int64)  # who is at a place
     for person in range(persons):
         at[row[person] * wide + column[person]] = person
@@ -87,22 +125,12 @@ def anneal_rows(
             other = at[row[friend] * wide + other % wide]
         if one == other:
             continue
-        cost = _shift(graph, row, column, one, -1, counts, (wide, copies, -1))
-        cost += _shift(graph, row, column, other, one, counts, (wide, copies, -1))
-        row[one], row[other] = row[other], row[one]
-        column[one], column[other] = column[other], column[one]
-        cost += _shift(graph, row, column, one, -1, counts, (wide, copies, 1))
-        cost += _shift(graph, row, column, other, one, counts, (wide, copies, 1))
-        warmth = heat * (1 - turn / turns) + 1e-9
+        cost = _exchange(graph, row, column, one, other, counts, rule)
+        warmth = heats[0] + (heats[1] - heats[0]) * (turn / turns) + 1e-9
         chance = (words[3 * turn + 2] >> np.uint64(12)) * 2.0**-52
         if cost <= 0 or chance < np.exp(-cost / warmth):
             won -= cost
             at[row[one] * wide + column[one]], at[row[other] * wide + column[other]] = one, other
-            continue
-        _shift(graph, row, column, one, -1, counts, (wide, copies, -1))
-        _shift(graph, row, column, other, one, counts, (wide, copies, -1))
-        row[one], row[other] = row[other], row[one]
-        column[one], column[other] = column[other], column[one]
-        _shift(graph, row, column, one, -1, counts, (wide, copies, 1))
-        _shift(graph, row, column, other, one, counts, (wide, copies, 1))
+        else:
+            _exchange(graph, row, column, one, other, counts, rule)
     return won

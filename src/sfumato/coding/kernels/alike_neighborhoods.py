@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, Number, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 from sfumato.coding.kernels.neighborhoods import mixed
 
 FREE = -1
-HEAT, WEIGHT = 3.0, 0.5  # the first temperature, and what a step apart costs in edges
+WEIGHT = 0.5  # what a step apart costs in edges
 
 
 @compiled
@@ -156,42 +156,53 @@ def _place(pairs: Array, made: int, one: Number, other: Number) -> int:
 
 
 @compiled
-def anneal_neighborhoods(related: Array, k: int, words: Array) -> bool:
-    """Change edges as long as random numbers last, keep the fewest changes that make all look alike; False if none do.
+def begin(related: Array, k: int) -> tuple[Arrays, Array, Array]:
+    """Return what a search keeps: neighborhoods measured, pairs that changed, and its figures."""
+    count = len(related)
+    rows, colors = np.zeros((count, count), dtype=np.int32), np.zeros(count, dtype=np.uint64)
+    apart, reach = np.zeros((count, count), dtype=np.int32), np.zeros(count, dtype=np.int64)
+    measure_all(related, k, rows, colors, apart, reach)
+    pairs = np.zeros((count * count, 2), dtype=np.int32)
+    return (rows, colors, apart, reach), pairs, np.array([reach.sum(), 0, FREE])
+
+
+@compiled
+def anneal_neighborhoods(
+    graphs: Arrays, k: int, kept: tuple[Arrays, Array, Array], words: Array, heats: tuple[float, float]
+) -> None:
+    """Change edges as long as random numbers last, and keep the fewest changes that make all look alike.
 
     A state costs one for every edge that differs from the original, and half a point for every step somebody is away
     from looking like k - 1 others. A change that costs more is taken with a chance that falls with its cost and with
     time. Hashes of neighborhoods guide the search and decide nothing: whoever publishes compares them in full.
+    `graphs` are the original, the network that changes, and the best one; figures are how far all are from looking
+    alike, the number of changes, and that of the best network, `FREE` if there is none.
     """
-    count, turns = len(related), len(words) // 6
-    original, best, least = related.copy(), related.copy(), FREE
-    rows, colors = np.zeros((count, count), dtype=np.int32), np.zeros(count, dtype=np.uint64)
-    apart, reach = np.zeros((count, count), dtype=np.int32), np.zeros(count, dtype=np.int64)
-    measure_all(related, k, rows, colors, apart, reach)
-    wrong, pairs, made = reach.sum(), np.zeros((count * count, 2), dtype=np.int64), 0
+    original, related, best = graphs
+    (rows, colors, apart, reach), pairs, figures = kept
+    turns = len(words) // 6
     for turn in range(turns + 1):
+        wrong, made, least = figures
         if wrong == 0 and (least == FREE or made < least):
-            best, least = related.copy(), made
+            best[:], figures[2] = related, made
         if turn == turns or (wrong == 0 and made == 0):
             break
         drawn = (words[6 * turn : 6 * turn + 6] >> np.uint64(2)).astype(np.int64)
         if made > 0 and (wrong == 0 or drawn[4] % 4 == 0):
-            one, other = pairs[drawn[0] % made]
+            one, other = np.int64(pairs[drawn[0] % made, 0]), np.int64(pairs[drawn[0] % made, 1])
         else:
             one, other = _proposal(related, rows, apart, reach, drawn)
         if one == other:
             continue
         cost = 1 if related[one, other] == original[one, other] else -1
         grown = _toggle(related, one, other, k, rows, colors, apart, reach)
-        loss, heat = cost + WEIGHT * grown, HEAT * (1 - turn / turns) + 0.05
+        loss, heat = cost + WEIGHT * grown, heats[0] + (heats[1] - heats[0]) * (turn / turns) + 0.05
         if loss > 0 and drawn[5] * 2.0**-62 >= np.exp(-loss / heat):
             _toggle(related, one, other, k, rows, colors, apart, reach)
             continue
-        wrong += grown
+        figures[0] += grown
         if cost > 0:
             pairs[made, 0], pairs[made, 1] = one, other
         else:
             pairs[_place(pairs, made, one, other)] = pairs[made - 1]
-        made += cost
-    related[:] = best
-    return least != FREE
+        figures[1] += cost

@@ -65,7 +65,7 @@ def saved_by(points: Array, times: Array, first: Number, second: Number, meters:
     if abs(times[first] - times[second]) > window:
         return 0.0
     apart = np.hypot(points[first, 0] - points[second, 0], points[first, 1] - points[second, 1])
-    return max(0.0, 1.0 - apart / meters)
+    return float(max(0.0, 1.0 - apart / meters))
 
 
 @compiled

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from sfumato.coding.kernels.alike_neighborhoods import anneal_neighborhoods
+from sfumato.coding.kernels.alike_neighborhoods import anneal_neighborhoods, begin
+from sfumato.coding.kernels.growing_neighborhoods import ALONE, grow_neighborhoods
 from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest
+from sfumato.networks.algorithms.alike_rows import alike_rows
 from sfumato.networks.network import Network
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.k_degree import KDegree
@@ -17,21 +21,36 @@ from sfumato.networks.promises.k_neighborhood import KNeighborhood
 from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.validation import is_whole, require
 
-LARGEST = 2_000  # persons, all of whom are compared with each other
+LARGEST = 500  # persons, all of whom are compared with each other
+MOST = 1_000  # persons of networks to which edges are only added
+STEPS = 20  # after which the search says how far it is
+HEAT, SLICES = 3.0, 50  # the first temperature, and the parts of a search between which it says how far it is
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlikeNeighborhoods(NetworkSearch):
-    r"""Add and remove edges until everybody's neighbors are related as those of $k - 1$ others, for `KNeighborhood`.
+    r"""Change edges until everybody's neighbors are related as those of $k - 1$ others, for `KNeighborhood`.
 
-    Zhou and Pei [1]_ take the largest neighborhoods first and only add edges; on networks with hubs every edge changes
-    neighborhoods that were done before, and this ends near the complete graph. Here simulated annealing weighs the
-    number of changed edges against how far everybody is from looking like $k - 1$ others, and the fewest changes win
-    that leave nobody alone. Time grows with the square of the number of persons, of whom there may be 2,000.
+    With edges added and removed, networks of up to 500 persons change by simulated annealing, which weighs the number
+    of changed edges against how far everybody is from looking like $k - 1$ others; the fewest changes win that leave
+    nobody alone. Its time grows with the square of the number of persons.
+
+    Larger networks, and those for which it finds nothing, get rows of $k$ persons as `KMatch` finds them. Where a
+    network is dense, rows change so that they can move one place on. Elsewhere edges stay that are in no triangle: they
+    add somebody to a neighborhood whom nobody else in it knows, so only their number has to be that of $k - 1$ others.
+    This always ends, and takes about as long as `KMatch`. On dense networks four edges in ten change; most of these
+    are removed, and with them most triangles.
+
+    With edges only added, it goes Zhou and Pei's way [1]_: the largest neighborhood that is not finished and the
+    $k - 1$ cheapest others are made equal. Their components are matched, equal ones first, the others from their best
+    known persons outwards; edges that one lacks are added, and missing neighbors are unfinished persons of least
+    degree. Whoever sees a new edge in her neighborhood is unfinished again. It ends, on networks with hubs near the
+    complete graph or in it, and serves up to 1,000 persons.
 
     Parameters
     ----------
-    turns : how many changes are tried for each person; more need fewer edges.
+    edges : `"change"` adds and removes edges; `"add"` keeps all edges of the original.
+    turns : how many changes are tried for each person where edges are also removed; more need fewer edges.
 
     References
     ----------
@@ -43,30 +62,57 @@ class AlikeNeighborhoods(NetworkSearch):
     reference = "Zhou, Pei 2008, https://doi.org/10.1109/ICDE.2008.4497459"
     serves: ClassVar = (KNeighborhood, KDegree)  # who has a like neighborhood has as many neighbors
 
+    edges: Literal["change", "add"] = "change"
     turns: int = 1_000
 
     def __post_init__(self) -> None:
+        require(self.edges in {"change", "add"}, self, "edges", '"change" or "add"', self.edges)
         require(is_whole(self.turns) and self.turns >= 1, self, "turns", "a whole number of at least 1", self.turns)
 
     def find(self, request: KindRequest[Published]) -> Network:
-        """Change edges, and compare the neighborhoods that result in full."""
+        """Change edges until k persons have each neighborhood."""
         network, k = request.data, asked_k(request)
         assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        if len(network) > LARGEST:
-            raise InfeasibleError(
-                f"AlikeNeighborhoods compares at most {LARGEST:,} persons, and the network has {len(network):,}; "
-                "search by KMatch."
-            )
         bare = Network(keys=network.keys, edges=network.edges)
         if k == 1:
             return bare
-        related = np.zeros((len(network), len(network)), dtype=np.bool_)
-        related[network.edges[:, 0], network.edges[:, 1]] = related[network.edges[:, 1], network.edges[:, 0]] = True
-        found = anneal_neighborhoods(related, k, request.stream.words(6 * self.turns * len(network)))
-        published = bare.with_edges(np.argwhere(np.triu(related)))
-        if not found or KNeighborhood(k=k).judge(published).broken:
-            raise InfeasibleError(
-                f"AlikeNeighborhoods found no neighborhoods that {k:,} persons have each in {self.turns:,} turns; "
-                "allow more turns, or search by KMatch, which always ends."
-            )
-        return published
+        if self.edges == "add":
+            return _grown(bare, k, request)
+        found = self._annealed(bare, k, request) if len(bare) <= LARGEST else None
+        if found is None or KNeighborhood(k=k).judge(found).broken:
+            found = bare.with_edges(alike_rows(bare, k, self.turns, request.stream, request.progress))
+        return found
+
+    def _annealed(self, network: Network, k: int, request: KindRequest[Published]) -> Network | None:
+        """Return the best network that annealing found, if any; hashes guided it, so somebody must compare in full."""
+        related = _matrix(network)
+        graphs, kept = (related.copy(), related, related.copy()), begin(related, k)
+        for start, end in itertools.pairwise(np.linspace(0, 1, SLICES + 1)):
+            least = int(kept[2][2])
+            request.progress(float(start), f"{least:,} edges change" if least >= 0 else "")
+            turns = int(end * self.turns * len(network)) - int(start * self.turns * len(network))
+            heats = float(HEAT * (1 - start)), float(HEAT * (1 - end))
+            anneal_neighborhoods(graphs, k, kept, request.stream.words(6 * turns), heats)
+        return network.with_edges(np.argwhere(np.triu(graphs[2]))) if kept[2][2] >= 0 else None
+
+
+def _grown(network: Network, k: int, request: KindRequest[Published]) -> Network:
+    """Return a network with more edges, in which k persons have each neighborhood."""
+    if len(network) > MOST:
+        raise InfeasibleError(
+            f"AlikeNeighborhoods only adds edges to networks of up to {MOST:,} persons, and this one has "
+            f"{len(network):,}; choose edges='change', or search by KMatch."
+        )
+    related, group = _matrix(network), np.full(len(network), ALONE, dtype=np.int64)
+    order, left = request.stream.permutation(len(network)), len(network)
+    while left:
+        request.progress(1 - left / len(network), f"{int(related.sum()) // 2 - network.size:,} edges were added")
+        left = grow_neighborhoods(related, group, k, order, STEPS)
+    return network.with_edges(np.argwhere(np.triu(related)))
+
+
+def _matrix(network: Network) -> npt.NDArray[np.bool_]:
+    """Return who is related to whom."""
+    related: npt.NDArray[np.bool_] = np.zeros((len(network), len(network)), dtype=np.bool_)
+    related[network.edges[:, 0], network.edges[:, 1]] = related[network.edges[:, 1], network.edges[:, 0]] = True
+    return related

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.kernels.aligning import anneal_rows, count_classes
+from sfumato.coding.kernels.aligning import Rule, anneal_rows, class_sizes, count_classes, number_classes
+from sfumato.core.progress import Progress
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.network import Network, sorted_edges
@@ -26,21 +28,26 @@ from sfumato.randomness import Stream
 from sfumato.validation import is_whole, require
 
 MOST_CLASSES = 200_000_000  # that are counted one by one
+SMALL, TRIES = 20_000, 30  # edges of all tries together for small networks, and the most tries
+SLICES = 50  # of a search, between which it says how far it is
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KMatch(NetworkSearch):
-    r"""Arrange persons in rows of $k$, and add what is missing so that all can move one place on at once [1]_.
+    r"""Arrange persons in rows of $k$, and change edges so that all can move one place on at once [1]_.
 
-    Every arrangement keeps `KAutomorphism`, and so `KDegree`, `KCandidates` and `KNeighborhood`; the search only makes
-    it cheap. It starts from rows of alike neighbors, of alike degrees, or of columns along a path through the network,
-    whichever needs fewest edges, and lets persons change places by simulated annealing. For `KIsomorphism` and
-    `EdgeConfidence` edges between columns are removed first. Persons without relations fill the last row, which
-    the release tells. Networks of so many persons that $n^2 / k$ exceeds 200 million keep their first rows.
+    Moving on sends an edge to $k$ places. All of them become edges, or, with edges also removed, none if fewer than
+    half of them are. So every arrangement keeps `KAutomorphism`, and with it `KDegree`, `KCandidates` and
+    `KNeighborhood`; the search only makes it cheap. It starts from rows of alike neighbors, of alike degrees, or of
+    columns along a path through the network, whichever needs fewest edges, and lets persons change places by simulated
+    annealing; small networks are searched up to 30 times. For `KIsomorphism` and `EdgeConfidence` edges between columns
+    are removed first. Persons without relations fill the last row, which the release tells. Networks of so many persons
+    that $n^2 / k$ exceeds 200 million keep their first rows.
 
     Parameters
     ----------
+    edges : `"add"` keeps all edges of the original, but those between copies; `"change"` adds and removes edges.
     turns : how many changes are tried for each person.
 
     References
@@ -53,13 +60,15 @@ class KMatch(NetworkSearch):
     reference = "Zou, Chen, Özsu 2009, https://doi.org/10.14778/1687627.1687734"
     serves: ClassVar = (KAutomorphism, KIsomorphism, KCandidates, KNeighborhood, KDegree, EdgeConfidence)
 
-    turns: int = 100
+    edges: Literal["add", "change"] = "add"
+    turns: int = 1_000
 
     def __post_init__(self) -> None:
+        require(self.edges in {"add", "change"}, self, "edges", '"add" or "change"', self.edges)
         require(is_whole(self.turns) and self.turns >= 0, self, "turns", "a whole number of at least 0", self.turns)
 
     def find(self, request: KindRequest[Published]) -> Network:
-        """Arrange persons, and close the edges under moving one place on."""
+        """Arrange persons, and join or part all places to which an edge moves."""
         original = request.data
         assert isinstance(original, Network)  # noqa: S101 - originals are graphs
         limits = [each.limit for each in request.models if isinstance(each, EdgeConfidence)]
@@ -67,31 +76,41 @@ class KMatch(NetworkSearch):
         copies = bool(limits) or any(isinstance(each, KIsomorphism) for each in request.models)
         if wide == 1:
             return original.with_edges(original.edges)
-        network = filled(original, wide)
-        place = self._arranged(network, wide, request.stream, copies=copies)
+        network, rule = filled(original, wide), (wide, copies, self.edges == "change")
+        place = arranged(network, rule, self.turns, request.stream, request.progress)
         rows = np.empty((len(network) // wide, wide), dtype=np.int64)
         rows[place // wide, place % wide] = np.arange(len(network))
-        edges = closed(network, place, wide, copies=copies)
-        return replace(network.with_edges(edges), alignment=rows)
+        return replace(network.with_edges(closed(network, place, rule)), alignment=rows)
 
-    def _arranged(self, network: Network, wide: int, stream: Stream, *, copies: bool) -> Places:
-        """Return the place of every person, row by row."""
-        rows = len(network) // wide
-        if rows * rows * wide > MOST_CLASSES:
-            return starts(network, wide)[0]
-        best, least = np.zeros(0, dtype=np.int64), -1
-        for place in starts(network, wide):
-            counts = np.zeros(rows * rows * wide, dtype=np.int16)
-            cost = count_classes(network.edges, place // wide, place % wide, wide, counts, copies)
-            if least < 0 or cost < least:
-                best, least = place, cost
-        counts = np.zeros(rows * rows * wide, dtype=np.int16)
-        row, column = best // wide, best % wide
-        count_classes(network.edges, row, column, wide, counts, copies)
-        words = stream.words(3 * self.turns * len(network))
-        graph = network.offsets, network.neighbors
-        anneal_rows(graph, row, column, wide, counts, words, wide / 2, copies)
-        return row * wide + column
+
+def arranged(network: Network, rule: Rule, turns: int, stream: Stream, progress: Progress) -> Places:
+    """Return the place of every person, row by row."""
+    wide = rule[0]
+    rows, first = len(network) // wide, starts(network, wide)
+    if rows * rows * wide > MOST_CLASSES:
+        return first[0]
+    costs = [_counted(network, place, rule)[0] for place in first]
+    start, least = first[int(np.argmin(costs))], min(costs)
+    best, tries = start, max(1, min(TRIES, SMALL // max(network.size, 1)))
+    for trial in range(tries):
+        cost, counts = _counted(network, start, rule)
+        row, column = start // wide, start % wide
+        heat = wide / (1 + trial % 2) if tries > 1 else wide / (4 if rule[2] else 2)
+        for begin, end in itertools.pairwise(np.linspace(0, 1, SLICES + 1)):
+            progress((trial + begin) / tries, f"{least:,} edges change")
+            words = stream.words(3 * (int(end * turns * len(network)) - int(begin * turns * len(network))))
+            heats = float(heat * (1 - begin)), float(heat * (1 - end))
+            cost -= anneal_rows((network.offsets, network.neighbors), row, column, counts, words, heats, rule)
+        if cost < least:
+            best, least = row * wide + column, cost
+    return best
+
+
+def _counted(network: Network, place: Places, rule: Rule) -> tuple[int, npt.NDArray[np.int16]]:
+    """Return how many edges change for an arrangement, and how many edges every class has."""
+    wide = rule[0]
+    counts = np.zeros((len(network) // wide) ** 2 * wide, dtype=np.int16)
+    return count_classes(network.edges, place // wide, place % wide, counts, rule), counts
 
 
 def filled(network: Network, wide: int) -> Network:
@@ -123,15 +142,24 @@ def starts(network: Network, wide: int) -> list[Places]:
     return found
 
 
-def closed(network: Network, place: Places, wide: int, *, copies: bool) -> npt.NDArray[np.int32]:
+def closed(network: Network, place: Places, rule: Rule) -> npt.NDArray[np.int32]:
     """Return the edges of a network in which all can move one place on."""
-    ends = network.edges.astype(np.int64)
-    at = np.empty(len(network), dtype=np.int64)
-    at[place] = np.arange(len(network))
-    row, column = place[ends] // wide, place[ends] % wide
+    wide, copies, change = rule
+    row, column = place // wide, place % wide
+    numbers = number_classes(network.edges, row, column, wide)
+    known, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    keep = np.ones(len(known), dtype=np.bool_)
     if copies:
-        inside = column[:, 0] == column[:, 1]
-        row, column = row[inside], column[inside]
-    moved = [(row * wide + (column + step) % wide) for step in range(wide)]
-    found = np.unique(np.sort(at[np.concatenate(moved)], axis=1), axis=0)
-    return sorted_edges(found)
+        keep &= known % wide == 0
+    if change:
+        keep &= 2 * counts >= class_sizes(known, wide, len(network) // wide)
+    return moved_on(network.edges[first[keep]], place, wide)
+
+
+def moved_on(edges: npt.NDArray[np.int32], place: Places, wide: int) -> npt.NDArray[np.int32]:
+    """Return edges together with all places to which they move."""
+    at = np.empty_like(place)
+    at[place] = np.arange(len(place))
+    row, column = place[edges] // wide, place[edges] % wide
+    moved = np.concatenate([at[row * wide + (column + step) % wide] for step in range(wide)])
+    return sorted_edges(np.unique(np.sort(moved, axis=1), axis=0))

@@ -21,11 +21,12 @@ STEPS = 1_000_000  # of the search for the subgraph around a target
 def match_structure(setting: NetworkSetting, knowledge: str) -> AttackResult:
     """Claim the published person who fits what is known of a target, if there is only one.
 
-    Those fit who have the nearest degree (`H1`); whose neighbors have the nearest degrees (`H2`), by earth mover's
-    distance where missing neighbors have degree 0; whose distances to the hubs of the original, who are recognized, are
-    the nearest in total (`hubs-5`); around whom as many edges hang together as are known of the target, drawn at random
-    one next to the other (`subgraph-10`); by all other knowledge those who look exactly the same. Nobody is claimed
-    where a million steps do not tell who has such a subgraph: the share of these targets is *not decided*.
+    Who fits depends on the knowledge. `H1`: those of the nearest degree, that in the original if it is published. `H2`:
+    those whose neighbors have the nearest degrees, by earth mover's distance where missing neighbors have degree 0.
+    `hubs-5`: those whose distances to the hubs of the original, who are recognized, are the nearest in total.
+    `subgraph-10`: those around whom ten edges hang together like those that are known of the target, which are drawn at
+    random, one next to the other. All others: those who look exactly the same. Where a million steps do not tell who
+    has such a subgraph, nobody is claimed, and the share of these targets is *not decided*.
     """
     fits, decided = _fitting(setting, knowledge)
     chosen, truth = setting.chosen, setting.who[setting.chosen]
@@ -72,7 +73,14 @@ def _nearest(off: Integers) -> Flags:
 
 
 def _nearest_degrees(setting: NetworkSetting) -> Flags:
-    return _nearest(np.abs(setting.published.degrees[None, :] - setting.original.degrees[setting.chosen][:, None]))
+    return _nearest(
+        np.abs(_told_degrees(setting.published)[None, :] - setting.original.degrees[setting.chosen][:, None])
+    )
+
+
+def _told_degrees(network: Network) -> Integers:
+    """Return the degrees that everybody had in the original, if they are published, and else those that she has."""
+    return network.degrees if network.original_degrees is None else network.original_degrees
 
 
 def _nearest_rows(setting: NetworkSetting) -> Flags:
@@ -87,7 +95,7 @@ def _nearest_rows(setting: NetworkSetting) -> Flags:
 
 def _degree_rows(network: Network) -> Integers:
     rows = np.empty(len(network.neighbors), dtype=np.int64)
-    gather_rows(network.offsets, network.neighbors, network.degrees, rows)
+    gather_rows(network.offsets, network.neighbors, _told_degrees(network), rows)
     return rows
 
 

@@ -36,7 +36,7 @@ class RelationBelief(KindPromise[Published]):
 
     where $q_i$ is 1 or 0 in a graph, and between two super-nodes, or inside one, the share of pairs with a relation of
     this kind. The persons are taken as recognized. A kind without a leak, and a relation whose kind is not published,
-    betray everything.
+    betray everything. Counts are taken as they are published; the files do not tell whether somebody capped them.
 
     Parameters
     ----------
