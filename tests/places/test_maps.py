@@ -63,6 +63,7 @@ def test_the_scale_is_that_of_the_squares(releases, original):
     squares = [each for each in side.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
     area = original.area
     assert float(squares[0].get("width")) / pixels == pytest.approx(max(area.width, area.height) / 40, rel=1e-2)
+    assert max(float(each.get("x")) + float(each.get("width")) for each in squares) <= 360.01
     shares = [float(each.find(f"{SVG}title").text.split("%")[0]) for each in squares]
     assert sum(shares) == pytest.approx(100, abs=1)
 

@@ -28,6 +28,7 @@ from sfumato.places.measures import (
     trip_divergence,
     trip_length_error,
 )
+from sfumato.places.next_places import most_frequent_next
 from sfumato.places.place_measures import measure_names
 from sfumato.places.spread_ways import SpreadWays
 from sfumato.places.trajectories import Points
@@ -184,6 +185,12 @@ def test_nothing_is_lost_where_nothing_changes(rows):
     ways = spread(rows)
     assert range_count_error(ways, ways, 15) == density_divergence(ways, ways) == trip_divergence(ways, ways) == 0
     assert next_place_kept(ways, ways) == 1
+
+
+def test_of_equally_frequent_places_the_first_is_foretold_and_else_the_most_visited():
+    place, offsets = np.array([0, 1, 0, 2, 3]), np.array([0, 4, 5])
+    assert most_frequent_next(place, offsets, 5, np.ones(2, dtype=np.int64)).tolist() == [1, 0, 0, 0, 0]
+    assert most_frequent_next(np.array([0, 2, 0, 1]), np.array([0, 2, 4]), 3, np.array([3, 1])).tolist() == [2, 0, 0]
 
 
 def visited(ways):

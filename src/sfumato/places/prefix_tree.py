@@ -24,6 +24,7 @@ from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 MOST_CHILDREN = 4_000_000
+MOST_POINTS = 10_000_000  # of made-up ways
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -90,6 +91,10 @@ class PrefixTree(SequenceCounts):
         if not whole:
             raise InfeasibleError(
                 "Noise hides all ways: no place reaches its threshold; pay more, or name fewer places."
+            )
+        if sum(len(row) * many for row, many in whole) > MOST_POINTS:
+            raise InfeasibleError(
+                f"Noise makes up ways of more than {MOST_POINTS:,} points; pay more, or name fewer places."
             )
         lengths = np.concatenate([np.full(many, len(row)) for row, many in whole])
         places = np.concatenate([np.tile(row, many) for row, many in whole])
