@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import networkx as nx
@@ -22,7 +23,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.coding.warmup import warm_up
+from sfumato.networks.measures import measured
 from sfumato.networks.network import Network
+from sfumato.networks.noisy_stars import stars_of
+from sfumato.networks.noisy_triangles import ladder_of
+from sfumato.queries.private.accountant import Accountant
 from sfumato.samples import generate_network
 
 Result = TypeVar("Result")
@@ -90,6 +95,50 @@ def others(network: Network) -> None:
     print(f"Sangreea alone, k = 10: {plain:.2f} s; with three attributes {three:.2f} s")
 
 
+def kept(network: Network) -> None:
+    """Print how much of the structure releases keep, and what it takes to measure it."""
+    print("\nk = 10              clustering  path length  eigenvalues off  communities kept  measured in s")
+    half = [sf.KAnonymity(k=10), S.EdgeConfidence(limit=0.5)]
+    for title, models, algorithm in (
+        ("DegreeSequence", [S.KDegree(k=10)], S.DegreeSequence()),
+        ("edges only added", [S.KDegree(k=10)], S.DegreeSequence(edges="add")),
+        ("KMatch", [S.KAutomorphism(k=10)], S.KMatch()),
+        ("Sangreea", [sf.KAnonymity(k=10)], S.Sangreea()),
+        ("LikelyPartition", [sf.KAnonymity(k=10)], S.LikelyPartition()),
+        ("Sangreea, belief 0.5", half, S.Sangreea()),
+        ("RandomChange", [S.EdgeConfidence(limit=0.9)], S.RandomChange()),
+    ):
+        release, _ = searched(network, models, algorithm)
+        told = release.measures
+        _, seconds = timed(lambda release=release: measured(network, release.network))
+        print(
+            f"{title:20} {told['clustering-after']:9.3f} {told['path-length-after']:12.2f}"
+            f" {told['eigenvalue-distance']:16.2f} {told['communities-kept']:17.3f} {seconds:14.1f}"
+        )
+
+
+def private(network: Network) -> None:
+    """Print how far answers with differential privacy are from the truth, as the median of 21."""
+    truth = np.sort(network.degrees)
+    triangles, stars = ladder_of(network)[0], [stars_of(network, leaves) for leaves in (2, 3)]
+    print("\nepsilon  degrees  degrees of persons  triangles  2-stars  3-stars")
+    for epsilon in ("0.1", "0.5", "1", "5"):
+        off: list[list[float]] = [[] for _ in range(5)]
+        with TemporaryDirectory() as folder:
+            edge, person = (
+                {"accountant": Accountant(Path(folder, unit), total=1_000), "analyst": "benchmark", "epsilon": epsilon}
+                for unit in ("edge", "person")
+            )
+            for _ in range(21):
+                off[0].append(np.abs(S.private_degrees(network, **edge).degrees - truth).mean())
+                off[1].append(np.abs(S.private_degrees(network, unit="person", **person).degrees - truth).mean())
+                off[2].append(abs(S.private_triangles(network, **edge).triangles / triangles - 1))
+                for place, leaves in enumerate((2, 3)):
+                    off[3 + place].append(abs(S.private_stars(network, leaves=leaves, **edge).stars / stars[place] - 1))
+        found = [float(np.median(each)) for each in off]
+        print(f"{epsilon:7} {found[0]:8.2f} {found[1]:19.2f} {found[2]:10.3%} {found[3]:8.3%} {found[4]:8.3%}")
+
+
 def growth() -> None:
     """Print how times grow with the number of edges of made-up networks."""
     print("\n    edges  persons  H3 audit, s  k-degree at 10, s (added)  Sangreea at 10, s")
@@ -117,6 +166,8 @@ def main() -> None:
     degrees("Les Misérables", Network.from_networkx(nx.les_miserables_graph()), (2, 3, 4, 5))
     degrees("the network", real, (2, 5, 10, 25, 50))
     others(real)
+    kept(real)
+    private(real)
     growth()
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 from math import gcd
 
 import networkx as nx
+import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.networks import Network
@@ -101,3 +102,71 @@ def least_changes(degrees: list[int], k: int) -> int:
             middle = degrees[size // 2]
             best = min(best, sum(abs(each - middle) for each in degrees[:size]) + least_changes(rest, k))
     return best
+
+
+def fewest_changes(graph: nx.Graph, k: int, *, adding: bool) -> int:
+    """Try all graphs, and return the fewest pairs in which one differs whose every degree occurs k times."""
+    persons = len(graph)
+    pairs = list(combinations(range(persons), 2))
+    now = np.array([graph.has_edge(*pair) for pair in pairs])
+    every = np.arange(2 ** len(pairs))[:, None] >> np.arange(len(pairs)) & 1 == 1
+    ends = np.array([[person in pair for person in range(persons)] for pair in pairs])
+    degrees = every.astype(np.int64) @ ends.astype(np.int64)
+    alike = (degrees[:, :, None] == degrees[:, None, :]).sum(axis=2)
+    good = (alike >= k).all(axis=1) & (every | ~(now & adding)).all(axis=1)
+    return int((every[good] != now).sum(axis=1).min())
+
+
+def grown_slowly(graph: nx.Graph, k: int, *, near: bool) -> list[int]:
+    """Grow super-nodes by structure as Campan and Truta say; near ones only are within two steps of a member."""
+    free, groups = sorted(graph, key=lambda person: (-graph.degree(person), person)), []
+    while free:
+        group = [free.pop(0)]
+        while free and len(group) < k:
+            around = {other for member in group for other in nx.single_source_shortest_path_length(graph, member, 2)}
+            looked_at = sorted(around & set(free) if near else free)
+            costs = [sum(len((set(graph[one]) ^ set(graph[it])) - {one, it}) for it in group) for one in looked_at]
+            group.append(looked_at[costs.index(min(costs))] if looked_at else free[0])
+            free.remove(group[-1])
+        groups.append(group)
+    return [next(place for place, group in enumerate(groups) if person in group) for person in graph]
+
+
+def found_subgraph(graph: nx.Graph, person: int, part: nx.Graph) -> bool:
+    """Tell whether a subgraph, rooted at its person 0, is around a person; other edges may be there."""
+    here, known = nx.Graph(graph.edges), nx.Graph(part.edges)
+    here.add_nodes_from(graph)
+    known.add_node(0)
+    nx.set_node_attributes(here, {each: each == person for each in here}, "root")
+    nx.set_node_attributes(known, {each: each == 0 for each in known}, "root")
+    same = nx.isomorphism.categorical_node_match("root", None)
+    return nx.isomorphism.GraphMatcher(here, known, node_match=same).subgraph_is_monomorphic()
+
+
+def spread_slowly(one: nx.Graph, other: nx.Graph, seeds: dict[int, int], orders: list[list[int]]) -> dict[int, int]:
+    """Narayanan and Shmatikov: map who sticks out by the mapped neighbors, there and back, in every round anew."""
+    mapped = dict(seeds)
+    for order in orders:
+        for person in order:
+            if person in seeds:
+                continue
+            mapped.pop(person, None)  # she is free, and so is her image, while she is visited
+            there = _sticks_out(one, other, mapped, person)
+            back = {image: each for each, image in mapped.items()}
+            if there is not None and _sticks_out(other, one, back, there) == person:
+                mapped[person] = there
+    return mapped
+
+
+def _sticks_out(one: nx.Graph, other: nx.Graph, mapped: dict[int, int], person: int) -> int | None:
+    images = [mapped[each] for each in one[person] if each in mapped]
+    scores = {
+        free: sum(other.has_edge(image, free) for image in images) / other.degree[free] ** 0.5 if other[free] else 0.0
+        for free in other
+        if free not in mapped.values()
+    }
+    first, second = (sorted([*scores.values(), 0.0, 0.0], reverse=True))[:2]
+    every = [*scores.values(), *[0.0] * (len(other) - len(scores))]
+    if first == 0 or (first - second) / np.std(every) < 0.5:
+        return None
+    return max(scores, key=lambda each: scores[each])

@@ -106,3 +106,19 @@ def test_a_search_that_breaks_a_law_is_found(monkeypatch):
     monkeypatch.setattr(laws, "anonymize", boasting)
     with pytest.raises(AssertionError):
         laws.check_search_says_what_it_changed(net.DegreeSequence(edges="add"), asked)
+
+
+@pytest.mark.parametrize("keep", ["some", "clusters"])
+@pytest.mark.parametrize("figure", ["relations-kept", "relations-removed"])
+def test_relations_that_are_told_wrongly_are_found(monkeypatch, keep, figure):
+    search, asked = net.KindRemoval(sensitive="love", keep=keep), [net.RelationBelief(limit=0.5, leaks={"home": 0.5})]
+    laws.check_search_says_what_it_changed(search, asked)
+    honest = laws.anonymize
+
+    def boasting(*given, **options):
+        release = honest(*given, **options)
+        return replace(release, measures={**release.measures, figure: release.measures[figure] + 1})
+
+    monkeypatch.setattr(laws, "anonymize", boasting)
+    with pytest.raises(AssertionError):
+        laws.check_search_says_what_it_changed(search, asked)

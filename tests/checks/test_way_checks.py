@@ -109,12 +109,18 @@ def test_a_wrong_search_breaks_the_law(law, search):
         law(search, [K])
 
 
-@pytest.mark.parametrize("law", [laws.check_nobody_is_named, laws.check_measures_are_numbers])
+@pytest.mark.parametrize(
+    "law", [laws.check_nobody_is_named, laws.check_values_need_a_promise, laws.check_measures_are_numbers]
+)
 def test_a_wrong_release_breaks_the_law(law, monkeypatch):
     release = laws._released(SEARCH, (K,), 1)
     shown = release.published.to_arrow()
     named = shown.set_column(0, "person", [["person 1"] * shown.num_rows])
+    valued = shown.append_column("sensitive", [["flu"] * shown.num_rows])
     wrong = {
+        laws.check_values_need_a_promise: replace(
+            release, published=type("Valued", (), {"to_arrow": lambda _: valued})()
+        ),
         laws.check_nobody_is_named: replace(release, published=type("Named", (), {"to_arrow": lambda _: named})()),
         laws.check_measures_are_numbers: replace(release, measures={**release.measures, "ways-kept": float("nan")}),
     }[law]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 import sfumato as sf
@@ -106,6 +107,46 @@ def test_persons_have_roles(tmp_path, friends, run):
     assert one.read_bytes() == two.read_bytes()
 
 
+def test_attributes_of_persons_have_hierarchies(tmp_path, friends, run):
+    people, cities = tmp_path / "people.csv", tmp_path / "city.csv"
+    rows = [f"{key},{20 + key},{['Ulm', 'Aalen', 'Bonn'][key % 3]},{'flu' if key % 3 else 'cold'}" for key in range(34)]
+    people.write_text("\n".join(["key,age,city,disease", *rows]) + "\n")
+    cities.write_text("Ulm;south;*\nAalen;south;*\nBonn;west;*\n")
+    asked = ["--persons", people, "--quasi", "age,city", "--sensitive", "disease"]
+    asked += ["--hierarchy", "age=intervals:10,20", "--hierarchy", f"city={cities}"]
+    model = ["--model", "p-sensitive-k-anonymity:p=2,k=4,sensitive=disease", "--algorithm", "sangreea"]
+    done = run("network", "anonymize", friends, *asked, *model, "--out", tmp_path / "one")
+    assert done.exit_code == 0, done.output
+    public, recipe = tmp_path / "one" / "public", tmp_path / "one" / "internal" / "recipe.toml"
+    shown = pd.read_csv(public / "persons.csv")
+    assert set(shown["city"]) <= {"Ulm", "Aalen", "Bonn", "south", "*"}
+    assert "south" in set(shown["city"])
+    assert {int(low) % 10 for low in shown["age"].str.extract(r"\[(\d+), ")[0].dropna()} == {0}
+    assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
+    again = run("network", "anonymize", friends, "--persons", people, "--recipe", recipe, "--out", tmp_path / "two")
+    assert again.exit_code == 0, again.output
+    S.carry_out(S.read_recipe(recipe), S.read(friends, persons=people)).write(tmp_path / "three")
+    for path in (tmp_path / "one").rglob("*.*"):
+        for other in ("two", "three"):
+            assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "one")).read_bytes()
+    missing = run("network", "anonymize", friends, "--recipe", recipe, "--out", tmp_path / "four")
+    assert (missing.exit_code, "give it by --persons" in missing.output) == (2, True)
+    options = ["--knowledge", "H1", "--seeds", "5", "--plantings", "2", "--seed", "1"]
+    attacked = run("network", "attack", public, "--with", friends, "--persons", people, "--recipe", recipe, *options)
+    assert "attribute by majority of 'disease'" in attacked.output
+    unknown = run("network", "audit", friends, *asked[:2], "--hierarchy", "age=prefixes", "--model", "k-degree:k=2")
+    assert (unknown.exit_code, "has no role" in unknown.output) == (2, True)
+
+
+def test_edges_are_in_any_columns(tmp_path, run):
+    path = tmp_path / "edges.csv"
+    path.write_text("since,one,other\n1990,1,2\n1991,2,3\n1992,3,1\n")
+    done = run("network", "audit", path, "--edge-columns", "one,other", "--model", "k-degree:k=3")
+    assert done.exit_code == 0, done.output
+    wrong = run("network", "audit", path, "--edge-columns", "one", "--model", "k-degree:k=3")
+    assert (wrong.exit_code, "two columns" in wrong.output) == (2, True)
+
+
 def test_what_is_left_out_is_told(tmp_path, run):
     path = tmp_path / "loops.txt"
     path.write_text("1 1\n1 2\n2 1\n2 3\n3 4\n4 1\n")
@@ -147,3 +188,52 @@ def test_an_attack_compares_the_original_with_the_release(tmp_path, friends, run
     refused = run("network", "attack", public, "--with", other, *options[2:])
     assert refused.exit_code == 2
     assert "give what it was made from" in refused.output
+
+
+@pytest.fixture
+def relations(tmp_path):
+    rows = ["source,target,kind"]
+    for place, (one, other) in enumerate(nx.karate_club_graph().edges):
+        rows += [f"{one},{other},{kind}" for kind, each in (("home", 2), ("work", 3), ("love", 5)) if place % each == 0]
+    path = tmp_path / "relations.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("keep", ["some", "clusters"])
+def test_sensitive_relations_are_published_judged_and_attacked(tmp_path, relations, run, keep):
+    model = "relation-belief:limit=0.3,leaks=home=0.3+work=0.2"
+    asked = ["--kind", "kind", "--model", model, "--algorithm", f"kind-removal:sensitive=love,keep={keep}"]
+    done = run("network", "anonymize", relations, *asked, "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["measures"]["relations-removed"] >= 16
+    public, recipe = tmp_path / "out" / "public", tmp_path / "out" / "internal" / "recipe.toml"
+    assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
+    stricter = run("network", "audit", public, "--model", "relation-belief:limit=0.3,leaks=home=0.9+work=0.2")
+    assert stricter.exit_code == 1
+    again = run("network", "anonymize", relations, "--recipe", recipe, "--out", tmp_path / "two")
+    assert again.exit_code == 0, again.output
+    for path in public.iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / "public" / path.name).read_bytes()
+    options = ["--recipe", recipe, "--knowledge", "H1", "--seeds", "3", "--plantings", "2", "--seed", "1", "--json"]
+    attacked = run("network", "attack", public, "--with", relations, *options)
+    assert json.loads(attacked.stdout)["published"]["attacks"], attacked.output
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("l-opacity:length=1,limit=0.3", "opacity-greedy:edges=move", "original_degree"),
+        ("edge-confidence:limit=0.8", "edge-switching:runs=10", "switched"),
+    ],
+)
+def test_what_an_audit_needs_is_in_the_files(tmp_path, friends, run, asked):
+    model, algorithm, column = asked
+    done = run("network", "anonymize", friends, "--model", model, "--algorithm", algorithm, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    public, recipe = tmp_path / "out" / "public", tmp_path / "out" / "internal" / "recipe.toml"
+    assert any(column in path.read_text() for path in public.glob("*.csv"))
+    assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
+    options = ["--recipe", recipe, "--knowledge", "H1", "--seeds", "3", "--plantings", "2", "--seed", "1", "--json"]
+    assert json.loads(run("network", "attack", public, "--with", friends, *options).stdout)["published"]["attacks"]
+    assert run("network", "audit", friends, "--model", model).exit_code == 1

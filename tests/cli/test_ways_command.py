@@ -1,4 +1,4 @@
-"""`sfumato ways` and `sfumato places`: the same files as in Python, judged and attacked from the folder."""
+"""`sfumato ways`: the same files as in Python, judged and attacked from the folder."""
 
 from __future__ import annotations
 
@@ -56,11 +56,56 @@ def test_audits_read_the_folder_alone_and_say_no(released):
 def test_attacks_before_and_after_need_the_right_recipe(city, released):
     recipe = released / "internal" / "recipe.toml"
     asked = ("--with", city / "points.csv", "--points", 4, "--meters", 200, "--seed", 1, "--json")
+    asked += ("--attack", "known-points")
     found = json.loads(run("ways", "attack", released / "public", *asked, "--recipe", recipe).stdout)
     before, after = (found[side]["attacks"][0]["rate"] for side in ("original", "published"))
     assert before > after
     skipped = json.loads(run("ways", "attack", released / "public", *asked, *COLUMNS).stdout)
     assert skipped["published"]["skipped"]
+
+
+def test_every_attack_is_run_or_told_why_not(city, released, tmp_path):
+    recipe, ways = released / "internal" / "recipe.toml", sf.read(city / "points.csv")
+    sf.write(ways.slice(0, 400), tmp_path / "second.csv")
+    (tmp_path / "friends.csv").write_text("a,b\n" + "".join(f"{each},{each + 1}\n" for each in range(1, 30)))
+    asked = ("--with", city / "points.csv", "--recipe", recipe, "--seed", 1)
+    more = ("--source", tmp_path / "second.csv", "--friends", tmp_path / "friends.csv")
+    done = CliRunner().invoke(app, [str(each) for each in ("ways", "attack", released / "public", *asked, *more)])
+    assert done.exit_code in {0, 1}, done.output
+    for name in ("known-points", "home-work", "signal-linking", "markov-linking", "next-place", "who-knows-whom"):
+        assert sum(line.startswith((f"{name} ", f"{name} on")) for line in done.output.splitlines()) == 2
+    assert "tracking on published skipped: published ways have their keys" in done.output
+    assert "among known-points" in run("ways", "attack", released / "public", *asked, "--attack", "luck", code=2).output
+    (tmp_path / "friends.csv").write_text("a\n1\n")
+    assert "two columns" in run("ways", "attack", released / "public", *asked, *more, code=2).output
+
+
+def test_what_is_lost_is_measured_from_files(city, released):
+    asked = ("ways", "measure", released / "public", "--with", city / "points.csv")
+    recipe = ("--recipe", released / "internal" / "recipe.toml")
+    assert "in meters, on average" in run(*asked, *recipe).output
+    assert "distance-moved" not in json.loads(run(*asked, *COLUMNS, "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("asked", "model"),
+    [
+        (("--algorithm", "wait-for-me:seconds=3600"), "k-delta:k=3,delta=200"),
+        (("--squares", 4000, "--algorithm", "merge-places:repeats=collapse"), "km-places:k=3,m=2"),
+        (("--squares", 4000), "lkc:l=1,k=3,seconds=43200"),
+        (("--squares", 9000), "place-owners:owners=52.48883 13.49167+52.56977 13.38338/52.40789 13.4669,share=0.8"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_every_promise_is_made_judged_and_attacked_from_files(city, tmp_path, asked, model):
+    out, points = tmp_path / "out", city / "points.csv"
+    run("ways", "anonymize", points, *COLUMNS, *asked, "--model", model, "--out", out)
+    assert "Audit: holds" in run("ways", "audit", out / "public", "--model", model).output
+    recipe = out / "internal" / "recipe.toml"
+    attacked = CliRunner().invoke(
+        app, ["ways", "attack", str(out / "public"), "--with", str(points), "--recipe", str(recipe)]
+    )
+    assert "published" in attacked.output
 
 
 def test_unicity_is_told_for_people_and_programs(city):
@@ -71,21 +116,18 @@ def test_unicity_is_told_for_people_and_programs(city):
     )
 
 
-def test_places_are_cloaked_and_moved(city, tmp_path):
-    positions = tmp_path / "positions.csv"
-    sf.write(sf.read(city / "points.csv").select(["lon", "lat"]).slice(0, 60), positions)
-    run("places", "cloak", positions, "--k", 5, "--out", tmp_path / "regions.csv")
-    assert sf.read(tmp_path / "regions.csv").num_rows == 60
-    run("places", "cloak", positions, "--k", 5, "--method", "casper", "--out", tmp_path / "regions.csv", code=1)
-    area = ("--area", "13.2,52.4,13.6,52.6")
-    said = run("places", "perturb", positions, "--epsilon", 0.00693, *area, "--out", tmp_path / "moved.csv").output
-    assert "331 m on average" in said
-    assert sf.read(tmp_path / "moved.csv").num_rows == 60
+def test_places_with_coordinates_and_text_files_of_other_countries_are_read(tmp_path):
+    (tmp_path / "visits.csv").write_text("user;when;shop\na;01.02.2026 08:00;x\nb;01.02.2026 09:30;y\n")
+    (tmp_path / "shops.csv").write_text("shop,lon,lat\nx,13.4,52.5\ny,13.5,52.5\n")
+    asked = (*COLUMNS, "--place", "shop", "--coordinates", tmp_path / "shops.csv", "--zone", "Europe/Berlin")
+    told = ("--separator", ";", "--date-format", "dd.mm.yyyy")
+    assert "of 2 persons" in run("ways", "unicity", tmp_path / "visits.csv", *asked, *told).output
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--out", "x", "--show", "nobody"), "has that key"),
         (("ways", "anonymize", "points.csv", *COLUMNS, "--out", "x"), "Say what to promise by --model"),
         (
             ("ways", "anonymize", "points.csv", *COLUMNS, *ASKED, "--recipe", "r.toml", "--out", "x"),
@@ -93,8 +135,6 @@ def test_places_are_cloaked_and_moved(city, tmp_path):
         ),
         (("ways", "audit", ".", "--model", "k-delta:k=3,delta=1"), "holds no ways"),
         (("ways", "unicity", "points.csv"), "no column 'person'"),
-        (("places", "perturb", "points.csv", "--epsilon", "1", "--area", "13,52", "--out", "x.csv"), "four numbers"),
-        (("places", "cloak", "points.csv", "--k", "9999", "--out", "x.csv"), "fewer than k"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(city, monkeypatch, words, said):

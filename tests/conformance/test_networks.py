@@ -9,6 +9,7 @@ from sfumato import networks as net
 from sfumato.checks.networks import PROMISE_CHECKS, SEARCH_CHECKS
 from sfumato.networks.catalogue import ALGORITHMS, PROMISES
 
+LEAKS = {"home": 0.5, "work": 0.3}
 HELD = [
     net.KDegree(k=2),
     net.KCandidates(k=2, knowledge="H2"),
@@ -18,6 +19,8 @@ HELD = [
     net.KAutomorphism(k=2),
     net.KIsomorphism(k=2),
     net.EdgeConfidence(limit=0.4),
+    net.RelationBelief(limit=0.4, leaks={"home": 0.5, "work": 0.3, "love": 0.1}, base=0.01),
+    net.LOpacity(length=1, limit=0.4),
     net.PersonsKeep(model=sf.KAnonymity(k=3)),
 ]
 SEARCHES = [
@@ -31,6 +34,15 @@ SEARCHES = [
     (net.Sangreea(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
     (net.LikelyPartition(turns=5), [sf.KAnonymity(k=4)]),
     (net.RandomChange(), [net.EdgeConfidence(limit=0.7)]),
+    (net.EdgeSwitching(runs=10), [net.EdgeConfidence(limit=0.7)]),
+    (net.KindRemoval(sensitive="love"), [net.RelationBelief(limit=0.5, leaks=LEAKS)]),
+    (
+        net.KindRemoval(sensitive="love", keep="clusters"),
+        [net.RelationBelief(limit=0.2, leaks=LEAKS), sf.KAnonymity(k=3)],
+    ),
+    (net.OpacityGreedy(), [net.LOpacity(limit=0.3)]),
+    (net.OpacityGreedy(edges="move"), [net.LOpacity(limit=0.3)]),
+    (net.OpacityGreedy(), [net.LOpacity(length=2, limit=0.5)]),
 ]
 
 

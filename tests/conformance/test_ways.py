@@ -10,9 +10,11 @@ from sfumato.places.catalogue import ALGORITHMS, MODELS
 
 KEPT = [
     (places.KDelta(k=3, delta=200), places.NeverWalkAlone(span=3600, every=3600)),
+    (places.KDelta(k=3, delta=200), places.WaitForMe()),
     (places.KWays(k=3), places.AlignWays()),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(repeats="collapse")),
     (places.KMPlaces(k=3, m=2), places.MergePlaces(rare="suppress")),
+    (places.PlaceOwners(owners=[["mall"]], share=0.8), places.HideFromOwners()),
     (places.LKC(l=2, k=2, c=0.9), places.SuppressVisits()),
 ]
 

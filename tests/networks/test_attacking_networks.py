@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
@@ -16,12 +17,12 @@ from network_oracle import graphs, network_of
 from sfumato.attacks.results import AttackResult
 from sfumato.coding.kernels.planted_search import find_planted
 from sfumato.coding.kernels.seed_matching import row_distances
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.networks import attacking
 from sfumato.networks.attacks.attributes import guess_attribute
 from sfumato.networks.attacks.matching import match_structure
 from sfumato.networks.attacks.planting import GROUP, VICTIMS, find_planted_groups, plant, search
-from sfumato.networks.attacks.propagation import propagate, spread
-from sfumato.networks.attacks.relations import SCORES, _matrix, guess_relations
+from sfumato.networks.attacks.relations import SCORES, _matrix, _two_steps_apart, guess_relations
 from sfumato.networks.attacks.setting import NetworkSetting, who_is_who
 from sfumato.samples import generate_network
 
@@ -67,6 +68,36 @@ def test_the_nearest_is_found_where_edges_changed():
     assert match_structure(setting(star, less), "H3").claims == 0
 
 
+def test_published_degrees_of_the_original_are_used():
+    path = network_of(nx.path_graph(3))
+    for kept, knowledge in ((0, "H1"), (2, "H2")):
+        bare = path.with_edges(path.edges[:kept])
+        assert match_structure(setting(path, replace(bare, original_degrees=path.degrees)), knowledge).successes == 1
+    assert match_structure(setting(path, path.with_edges(path.edges[:0])), "H1").claims == 0
+    ring = network_of(nx.cycle_graph(3))
+    assert match_structure(setting(path, ring), "H2").claims == 0
+    assert match_structure(setting(path, replace(ring, original_degrees=path.degrees)), "H2").claims == 1
+
+
+@examples(25)
+@given(graphs(), st.integers(1, 3))
+def test_hubs_find_those_who_are_alone_by_their_distances(graph, hubs):
+    network = network_of(graph)
+    found = match_structure(setting(network, *shuffled(network)), f"hubs-{hubs}")
+    own = S.candidates(network, knowledge=f"hubs-{hubs}")
+    assert found.details["belief"] == pytest.approx((1 / own).mean())
+    assert found.successes == found.claims == (own == 1).sum()
+
+
+def test_the_nearest_distances_to_hubs_count_where_edges_changed():
+    path = network_of(nx.Graph([(0, 1), (0, 2), (0, 3), (3, 4), (4, 5)]))  # the hub 0 has leaves and a tail
+    longer = network_of(nx.Graph([(0, 1), (0, 2), (0, 3), (3, 4), (4, 5), (5, 6)]))
+    found = match_structure(setting(path, longer), "hubs-1")
+    assert (found.successes, found.claims) == (3, 3)  # the hub, and the two at the end of the tail
+    parted = path.with_edges(path.edges[:-1])  # nobody is three steps away any more, but one person is nowhere
+    assert match_structure(setting(path, parted), "hubs-1").details["in the crowd"] == pytest.approx(5 / 6)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "distance"), [([2, 3], [2, 3], 0), ([1, 4], [4], 1), ([], [2, 2], 4), ([1, 5], [2, 2], 4)]
 )
@@ -74,26 +105,6 @@ def test_distances_of_degrees_fill_up_with_zeros(one, other, distance):
     rows = np.array([7, *other], dtype=np.int64)
     found = row_distances(np.array(one, dtype=np.int64), np.array([0, 1, len(rows)]), rows)
     assert found[1] == distance
-
-
-def test_seeds_spread_over_a_copy_and_not_over_strangers():
-    published, who = shuffled(FRIENDS)
-    found = propagate(setting(FRIENDS, published, who), seeds=10, overlap=0.95, runs=10)
-    assert found.rate > 0.8
-    assert found.succeeds
-    assert found.targets == 10 * 290
-    assert found.interval[0] < 0.75  # ten runs, not 2,900 persons
-    stranger = network_of(nx.gnm_random_graph(300, FRIENDS.size, seed=1))
-    assert not propagate(setting(FRIENDS, stranger), seeds=10, overlap=0.95, runs=10).succeeds
-
-
-def test_seeds_are_kept_and_nobody_is_claimed_twice():
-    start = np.array([3, 5, 8, 13])
-    to = spread(FRIENDS, FRIENDS, start, start, np.random.default_rng(1))
-    assert to[start].tolist() == start.tolist()
-    claimed = to[to >= 0]
-    assert len(set(claimed.tolist())) == len(claimed)
-    assert (spread(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
 
 
 def result(runs, successes, targets):
@@ -146,6 +157,15 @@ def test_hidden_relations_are_found_by_communities_and_not_in_a_random_network()
         assert found.details["against two steps apart"] < found.rate
     noise = network_of(nx.gnm_random_graph(300, 1500, seed=1))
     assert not any(found.succeeds for found in guess_relations(setting(noise)))
+
+
+def test_pairs_two_steps_apart_are_all_as_likely():
+    """The two on one side have 20 persons in common, the 190 pairs on the other side two each."""
+    pairs = _two_steps_apart(setting(network_of(nx.complete_bipartite_graph(2, 20))), 1910)
+    assert len(pairs) == 1910
+    assert 1 <= (pairs == [0, 1]).all(axis=1).sum() <= 25
+    assert len(np.unique(pairs, axis=0)) == 191
+    assert not len(_two_steps_apart(setting(network_of(nx.path_graph(2))), 5))
 
 
 def test_a_hidden_relation_is_not_seen():
@@ -259,11 +279,22 @@ def test_small_networks_leave_attacks_out():
     assert set(found.skipped) == {"planted persons", "relations"}
 
 
+def test_releases_that_cannot_be_made_with_planted_persons_leave_this_attack_out():
+    def refuse(_):
+        raise SchemaError("There are too few pairs.")
+
+    found = attacking._planted(FRIENDS, refuse, 1, np.random.default_rng(1))
+    assert found.skipped == {
+        "planted persons": "the release cannot be made with the planted persons. There are too few pairs."
+    }
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"knowledge": ["H9"]}, "H1 to H5"),
-        ({"knowledge": ["hubs-2"]}, "other than hubs"),
+        ({"knowledge": ["hubs-0"]}, "hubs-1 to hubs-99"),
+        ({"knowledge": ["subgraph-61"]}, "subgraph-1 to subgraph-60"),
         ({"targets": 0}, "at least 1"),
         ({"runs": 9}, "at least 10"),
         ({"overlap": 0}, "above 0"),
@@ -283,13 +314,12 @@ def test_only_a_release_of_this_original_or_the_original_is_attacked(release):
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize(("kept", "seeds", "least", "most"), [(0.95, 100, 0.7, 0.9), (0.5, 10, 0.0, 0.05)])
-def test_the_real_network_is_matched_as_far_as_copies_agree(shared_data, kept, seeds, least, most):
-    network, rng = S.read(shared_data / "networks" / "facebook.txt"), np.random.default_rng(1)
-    one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
-    start = rng.permutation(len(network))[:seeds]
-    to = spread(one, other, start, start, rng)
-    assert least <= ((to == np.arange(len(network))).sum() - seeds) / (len(network) - seeds) <= most
+@pytest.mark.parametrize(("group", "right"), [(5, 16), (7, 16), (9, 18), (12, 20), (15, 20)])
+def test_planted_groups_of_the_real_network_are_found(shared_data, group, right):
+    network, rng = S.read(shared_data / "networks" / "facebook.txt"), np.random.default_rng(0)
+    found = find_planted_groups(network, shuffled, plantings=20, rng=rng, group=group)
+    assert found.successes == pytest.approx(right, abs=3)
+    assert found.claims == found.successes
 
 
 @pytest.mark.shared_data

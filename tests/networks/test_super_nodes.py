@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from network_oracle import graphs, network_of
-from sfumato.coding.kernels.super_nodes import attribute_loss, take_attributes
+from network_oracle import graphs, grown_slowly, network_of
+from sfumato.coding.kernels.block_moving import anneal_blocks, linked, log_factorials
+from sfumato.coding.kernels.distinct_drawing import make_distinct
+from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, take_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.networks.attributes import attribute_arrays, with_attributes
 
@@ -63,8 +65,61 @@ def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
     assert found.measures["log-graphs"] < start - 1
     assert found.network.log_graphs() == pytest.approx(found.measures["log-graphs"])
     assert found.network.sizes.min() >= k
+    again = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
+    assert again.network.cluster.tolist() == found.network.cluster.tolist()
     still = S.anonymize(KARATE, models=models, algorithm=S.LikelyPartition(turns=0), secret=SECRET)
     assert still.measures["log-graphs"] == pytest.approx(start, abs=1e-4)
+
+
+def annealed(network, label, least, heat, *, turns=200, seed=1):
+    """Anneal some super-nodes; return all that is kept of them, what is won, and what was possible before."""
+    count = len(network) // least
+    matrix = np.zeros((count, count), dtype=np.int64)
+    before = S.ClusteredNetwork.of(network, label)
+    matrix[before.between[:, 0], before.between[:, 1]] = before.between[:, 2]
+    matrix += matrix.T
+    np.fill_diagonal(matrix[: len(before.inner), : len(before.inner)], before.inner)
+    sizes = np.bincount(label, minlength=count)
+    state = label.copy(), matrix, sizes, *linked(label, count)
+    words = np.random.default_rng(seed).integers(2**64, size=4 * turns, dtype=np.uint64)
+    won = anneal_blocks((network.offsets, network.neighbors), state, log_factorials(50), least, words, (heat, 0.0))
+    return state, won, before.log_graphs()
+
+
+@examples(25)
+@given(graphs(9), st.integers(1, 3), st.sampled_from([0.1, 5.0, 100.0]), st.integers(0, 99))
+def test_annealing_keeps_count_of_all_that_it_changes(graph, least, heat, seed):
+    network = network_of(graph)
+    if least > len(network):
+        return
+    (label, matrix, sizes, first, after, _), won, before = annealed(
+        network, S.Sangreea(attributes=0).grown(network, least), least, heat, seed=seed
+    )
+    used, label = np.unique(label, return_inverse=True)
+    found = S.ClusteredNetwork.of(network, label)
+    assert found.log_graphs() == pytest.approx(before - won, abs=1e-9)
+    assert (found.sizes.tolist(), int(sizes.sum())) == (sizes[used].tolist(), len(network))
+    assert found.sizes.min() >= least
+    inside = matrix[np.ix_(used, used)]
+    assert inside.diagonal().tolist() == found.inner.tolist()
+    assert np.triu(inside, 1)[found.between[:, 0], found.between[:, 1]].tolist() == found.between[:, 2].tolist()
+    assert np.array_equal(matrix, matrix.T)
+    assert int(matrix.sum() + matrix.trace()) == 2 * network.size
+    for place, node in enumerate(used.tolist()):
+        members, person = set(), first[node]
+        while person >= 0:
+            members.add(int(person))
+            person = after[person]
+        assert members == set(np.flatnonzero(label == place).tolist())
+
+
+def test_annealing_splits_and_merges():
+    one = np.zeros(34, dtype=np.int64)
+    split, won, before = annealed(KARATE, one, 5, 0.0, turns=2_000)
+    assert len(np.unique(split[0])) == 6
+    assert won > 0.3 * before
+    hot = [len(np.unique(annealed(KARATE, split[0], 5, 1e9, turns=50, seed=seed)[0][0])) for seed in range(5)]
+    assert min(hot) < 6
 
 
 @examples(30)
@@ -169,7 +224,10 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
     assert len(set(nodes[1, :3].tolist())) == 1
     assert set(nodes[2].tolist()) == {0}
     label = np.array([0, 0, 0, 1, 1, 1])
-    assert with_attributes(network, label).persons["city"].to_pylist() == ["south"] * 3 + ["*"] * 3
+    assert (
+        with_attributes(network, S.ClusteredNetwork.of(network, label)).persons["city"].to_pylist()
+        == ["south"] * 3 + ["*"] * 3
+    )
     state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     arrays = numbers, widths, nodes, starts
     take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
@@ -193,12 +251,15 @@ def test_impossible_requests_are_refused():
         )
 
 
-def test_large_networks_look_at_near_persons_only(monkeypatch):
-    import sfumato.networks.algorithms.sangreea as module
-
-    monkeypatch.setattr(module, "ALL_PAIRS", 10)
-    label = S.Sangreea(attributes=0).grown(KARATE, 5)
-    assert np.bincount(label).min() >= 5
+@examples(25)
+@given(st.integers(2, 7), st.sampled_from([0.05, 0.1, 0.3]), st.integers(0, 99), st.booleans())
+def test_large_networks_look_at_near_persons_only(groups, share, seed, near):
+    graph = nx.gnp_random_graph(3 * groups, share, seed=seed)
+    network = network_of(graph)
+    order, none = np.argsort(-network.degrees, kind="stable"), attribute_arrays(network)
+    label, joined = grow_super_nodes(network.offsets, network.neighbors, order, 3, 0.0, none, 0 if near else 99)
+    assert label.tolist() == grown_slowly(graph, 3, near=near)
+    assert label[joined].tolist() == sorted(label.tolist())
 
 
 @pytest.mark.shared_data
@@ -208,3 +269,25 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
     found = S.ClusteredNetwork.of(network, S.Sangreea(attributes=0).grown(network, k))
     assert (len(found.inner), int((found.beliefs()[0] == 1).sum())) == (nodes, cliques)
     assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(("k", "log_graphs"), [(5, 92_000), (10, 119_000)])  # Sangreea leaves 107,762 and 152,453
+def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
+    network = S.read(shared_data / "networks" / "facebook.txt")
+    likely = S.anonymize(network, models=[sf.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
+    assert likely.measures["log-graphs"] < log_graphs
+
+
+@examples(25)
+@given(st.lists(st.integers(1, 30).flatmap(lambda most: st.tuples(st.just(most), st.integers(0, most))), min_size=1))
+def test_numbers_drawn_below_limits_are_different(asked):
+    limits, counts = np.array(asked).T
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    high = np.repeat(limits - counts, counts) + step
+    for drawn in (np.minimum(high, 3), np.maximum(high - 1, 0)):  # many are drawn twice, or what took another's place
+        make_distinct(starts, limits, drawn)
+        for limit, begin, end in zip(limits.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            assert len(set(drawn[begin:end].tolist())) == end - begin
+            assert all(0 <= number < limit for number in drawn[begin:end].tolist())

@@ -96,6 +96,15 @@ def test_trips_of_one_person_are_several_ways_that_count_once():
 def test_what_cannot_be_done_is_refused(original):
     with pytest.raises(InfeasibleError, match="fewer than k = 21"):
         sf.places.anonymize(original, models=[KWays(k=21)], algorithm=AlignWays())
+    regions = sf.places.anonymize(original, models=[KWays(k=2)], algorithm=AlignWays()).ways
+    for model in (
+        sf.places.KDelta(k=2, delta=1),
+        sf.places.KMPlaces(k=2, m=1),
+        sf.places.LKC(l=1, k=2),
+        sf.places.PlaceOwners(owners=[["a"]], share=0.5),
+    ):
+        with pytest.raises(SchemaError, match="these are ways of regions"):
+            sf.places.audit(regions, models=[model])
     with pytest.raises(SchemaError, match="judged on ways of regions"):
         sf.places.audit(original, models=[KWays(k=2)])
     with pytest.raises(SchemaError, match="no column 'order'"):

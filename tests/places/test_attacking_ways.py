@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError
+
+KNOWN = ["known-points"]
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +18,7 @@ def original():
 
 
 def test_points_find_most_persons_of_the_original(original):
-    found = sf.places.attack(original, original, points=5, meters=100, seed=1).results[0]
+    found = sf.places.attack(original, original, points=5, meters=100, seed=1, attacks=KNOWN).results[0]
     assert found.rate > 0.7
     assert found.succeeds
     assert found.precision == 1
@@ -23,7 +26,7 @@ def test_points_find_most_persons_of_the_original(original):
 
 def test_points_find_nobody_among_those_who_share_a_way(original):
     release = sf.places.anonymize(original, models=[sf.places.KWays(k=4)], algorithm=sf.places.AlignWays())
-    found = sf.places.attack(release.ways, original, points=5, meters=100, seed=1).results[0]
+    found = sf.places.attack(release.ways, original, points=5, meters=100, seed=1, attacks=KNOWN).results[0]
     assert found.successes == 0
     assert found.details["in the crowd"] > 0.7
 
@@ -31,21 +34,70 @@ def test_points_find_nobody_among_those_who_share_a_way(original):
 def test_a_file_alone_does_not_tell_who_is_who(original):
     algorithm = sf.places.NeverWalkAlone(span=43_200, every=3600)
     release = sf.places.anonymize(original, models=[sf.places.KDelta(k=2, delta=50)], algorithm=algorithm)
-    inside = sf.places.attack(release.ways, original, points=3, seed=1)
+    inside = sf.places.attack(release.ways, original, points=3, seed=1, attacks=KNOWN)
     assert inside.results
     read = sf.places.Trajectories(release.ways.to_frame(), cluster="cluster")
-    outside = sf.places.attack(read, original, points=3, seed=1)
+    outside = sf.places.attack(read, original, points=3, seed=1, attacks=KNOWN)
     assert outside.results == ()
     assert "known-points" in outside.skipped
-    told = sf.places.attack(read, original, points=3, seed=1, origin=release.ways.points.origin)
+    told = sf.places.attack(read, original, points=3, seed=1, attacks=KNOWN, origin=release.ways.points.origin)
     assert told.results == inside.results
 
 
 def test_the_control_counts_claims_about_the_only_other(original):
     two = sf.places.Trajectories.of(original.points.take(np.array([0, 1])))
-    found = sf.places.attack(two, two, points=1, meters=1e6, seconds=1e9, seed=1).results[0]
+    found = sf.places.attack(two, two, points=1, meters=1e6, seconds=1e9, seed=1, attacks=KNOWN).results[0]
     assert found.claims == 0
     assert found.control == 1
+
+
+def ordered(ways, owner=None):
+    rows = [(number, step, place) for number, way in enumerate(ways) for step, place in enumerate(way)]
+    trip, step, place = (list(column) for column in zip(*rows, strict=True))
+    person = [owner[each] if owner else each for each in trip]
+    table = pa.table({"person": person, "trip": trip, "order": step, "place": place})
+    return sf.places.Trajectories(table, trip="trip", order="order", place="place")
+
+
+def test_places_match_in_order_and_those_left_out_are_not_asked_for():
+    original = ordered(["abc", "cba", "abx"])
+    found = sf.places.attack(original, original, points=3, seed=1).results[0]
+    assert found.successes == 3
+    published = ordered(["abc", "cba", "ab"])
+    found = sf.places.attack(published, original, points=3, seed=1, origin=np.arange(3)).results[0]
+    assert (found.claims, found.successes) == (2, 2)  # ab is known of two
+    assert found.details == {"matching persons": pytest.approx(4 / 3), "in the crowd": 1.0}
+
+
+def test_a_visit_may_be_two_that_were_collapsed():
+    original = ordered(["bc", "ba", "ab", "bab"])
+    z = "b | c"
+    others = [[z, "a"], ["a", z], [z, "a", z]]
+    kept, once = ordered([[z, z], *others]), ordered([[z], *others])
+    asked = {"points": 3, "seed": 1, "origin": np.arange(4)}
+    assert sf.places.attack(kept, original, **asked).results[0].successes == 1  # bab is more than ba and ab
+    found = sf.places.attack(once, original, **asked).results[0]
+    assert found.details["in the crowd"] == 1.0
+    assert found.details["matching persons"] == pytest.approx((4 + 2 + 2 + 1) / 4)  # bc may be any
+
+
+def test_known_points_of_several_trips_find_their_person():
+    original = ordered(["ab", "cd", "ad", "cb"], owner=[0, 0, 1, 1])
+    found = sf.places.attack(original, original, points=4, seed=1).results[0]
+    assert found.successes == 2
+
+
+def test_moments_match_the_bins_that_are_published():
+    table = {"person": [1, 2], "time": ["2026-01-05T09:00Z", "2026-01-05T14:00Z"], "place": ["a", "a"]}
+    original = sf.places.Trajectories(pa.table(table), place="place")
+    release = sf.places.anonymize(
+        original, models=[sf.places.LKC(l=1, k=1, seconds=43_200)], algorithm=sf.places.SuppressVisits()
+    )
+    assert sf.places.attack(release.ways, original, seconds=60, seed=1).results[0].successes == 2
+    more = {"person": [1, 2, 2], "time": [*table["time"], "2026-01-07T14:00Z"], "place": ["a", "a", "b"]}
+    original = sf.places.Trajectories(pa.table(more), place="place")  # b was left out, and is not asked for
+    found = sf.places.attack(release.ways, original, seconds=60, seed=1, origin=release.ways.points.origin)
+    assert found.results[0].successes == 2
 
 
 def test_bad_parameters_are_refused(original):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
@@ -96,12 +96,62 @@ def test_regions_hold_several_kinds_of_places():
         regions("halving", 2, diversity=2)
 
 
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=8),
+    st.integers(1, 20),
+    st.tuples(st.floats(-170, 170), st.floats(-60, 60), st.floats(0.02, 0.5)),
+    st.sampled_from(["hilbert", "halving", "quadrants", "casper"]),
+)
+@examples(60)
+def test_published_sides_are_rounded_and_still_hold_everybody(users, order, corner, method):
+    west, south, side = corner
+    area = Area(west=west, south=south, east=west + side, north=south + side)
+    at = np.clip(np.array(users) * side + (west, south), (west, south), (area.east, area.north))
+    assume((at != 0).any(axis=1).all())
+    told = cloak(at[:, 0], at[:, 1], k=1, method=method, area=area, order=order).to_degrees()
+    assert (told["west"] <= at[:, 0]).all()
+    assert (at[:, 0] <= told["east"]).all()
+    assert (told["south"] <= at[:, 1]).all()
+    assert (at[:, 1] <= told["north"]).all()
+    decimals = int(np.ceil(-np.log10(side / 2**order / 4)) + 1)
+    for name, sides in told.items():
+        rim = area.west if name in {"west", "east"} else area.south
+        assert all(degrees in {rim, rim + side} or degrees == round(degrees, decimals) for degrees in sides.tolist())
+
+
+def test_a_hair_beside_a_decimal_is_still_inside():
+    area = Area(west=84.6, south=10, east=84.6 + 0.6, north=10.4)
+    at = np.array([84.89999999999999])
+    told = cloak(at, np.array([10.2]), k=1, method="casper", area=area, order=2).to_degrees()
+    assert told["west"][0] <= at[0] <= told["east"][0]
+
+
+def test_what_is_judged_is_what_is_published():
+    """Regions whose published sides are the same are one region."""
+    found = regions("hilbert", 2)
+    told = np.column_stack(list(found.to_degrees().values()))
+    assert len(np.unique(told, axis=0)) == len(found.owners[1])
+    assert found.to_arrow().column_names == ["west", "south", "east", "north"]
+
+
 def test_too_few_persons_and_bad_requests_are_refused():
     with pytest.raises(InfeasibleError, match="fewer than k = 9"):
         regions("hilbert", 9)
     with pytest.raises(InvalidParameterError, match="one of hilbert"):
         regions("gauss", 2)
+    for longitudes, latitudes, said in (
+        ([0.01, 0.02], [0.01], "2 longitudes and 1 latitudes"),
+        ([float("nan")], [0.01], "no longitude or latitude"),
+        ([0.0], [0.0], "unknown place"),
+        (["east"], ["west"], "rows of two numbers"),
+    ):
+        with pytest.raises(SchemaError, match=said):
+            cloak(longitudes, latitudes, k=1)
+    with pytest.raises(InvalidParameterError, match=r"an sf\.places\.Area"):
+        cloak([0.01], [0.01], k=1, area="here")
     with pytest.raises(SchemaError, match="outside the area"):
         cloak(np.array([1.0]), np.array([1.0]), k=1, area=SQUARE)
+    with pytest.raises(InvalidParameterError, match="finer than a millimeter"):
+        cloak(np.array([0.0001]), np.array([0.0001]), k=1, area=Area(west=0, south=0, east=1e-3, north=1e-3), order=20)
     with pytest.raises(SchemaError, match="no places"):
         cloak(np.array([]), np.array([]), k=1)

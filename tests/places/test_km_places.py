@@ -81,6 +81,13 @@ def test_golden_merge_of_the_nearest_places(repeats, k, m, names):
     assert KMPlaces(k=k, m=m).judge(found).level == k
 
 
+def test_places_that_few_visit_are_merged_before_those_that_many_do():
+    ways = ["ab"] * 4 + ["ad", "da", "az", "za"]
+    near = pa.table({"place": list("abdz"), "lon": [13.0, 13.001, 13.3, 13.31], "lat": [52.5] * 4})
+    request = KindRequest(data=ordered(ways, coordinates=near), models=[KMPlaces(k=2, m=2)])
+    assert MergePlaces().find(request).points.names == ("a", "b", "d | z")
+
+
 @given(
     st.lists(st.text("abcd", min_size=1, max_size=5), min_size=4, max_size=8),
     st.integers(2, 4),
@@ -104,12 +111,14 @@ def test_what_is_found_keeps_the_promise_and_reads_back(ways, k, rare, repeats):
 def test_a_release_of_places_tells_no_times_and_no_coordinates(tmp_path):
     release = anonymize(ordered(GOLDEN), models=[KMPlaces(k=4, m=2)], algorithm=MergePlaces())
     assert release.ways.to_frame().column_names == ["person", "order", "place"]
+    lost = {"points-kept": 1.0, "places-kept": 2 / 3, "places-merged": pytest.approx((5 + 2 * 10) / 15)}
+    assert {name: release.measures[name] for name in lost} == lost
     release.write(tmp_path / "out")
     assert (tmp_path / "out" / "public" / "ways.csv").exists()
 
 
 def test_what_cannot_be_done_is_refused():
-    with pytest.raises(SchemaError, match="no names of places"):
+    with pytest.raises(SchemaError, match="--squares"):
         KMPlaces(k=2, m=2).judge(
             Trajectories(pa.table({"person": [1], "time": ["2026-01-31T08:00Z"], "lon": [1.0], "lat": [1.0]}))
         )

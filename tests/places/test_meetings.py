@@ -31,8 +31,13 @@ def test_friends_are_found_by_where_they_meet():
     movers = generate_movers(60, 21, seed=2)
     ways = Trajectories(movers.seen(rate=0.8, error=20, seed=1))
     found = infer_friends(ways, movers.friends, meters=300, seed=1)
-    assert found.rate > found.control
-    assert found.rate > 0.6
+    assert found.succeeds
+    assert found.rate == pytest.approx(
+        (found.details["friends found"] + 1 - found.details["strangers taken for friends"]) / 2
+    )
+    assert found.details["friends found"] > 0.6
+    assert found.details["strangers taken for friends"] < 0.3
+    assert 0.3 < found.control < 0.7
 
 
 def walkers(tracks, minutes=10):

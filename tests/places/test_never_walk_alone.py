@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,6 +95,9 @@ def test_too_few_persons_or_no_common_span_are_refused():
     request = KindRequest(data=ways_of(*random_ways(3, 1)), models=[KDelta(k=4, delta=1)])
     with pytest.raises(InfeasibleError, match="fewer than k = 4"):
         NeverWalkAlone().find(request)
+    shops = Trajectories(pa.table({"person": [1], "order": [1], "place": ["mall"]}), order="order", place="place")
+    with pytest.raises(SchemaError, match="no moments or no coordinates"):
+        NeverWalkAlone().find(KindRequest(data=shops, models=[KDelta(k=1, delta=1)]))
     short = ways_of([(1, 0, 0), (2, 0, 0)], [(1, 0, 0), (2, 0, 0)])
     with pytest.raises(InfeasibleError, match="other spans"):
         NeverWalkAlone().find(KindRequest(data=short, models=[KDelta(k=2, delta=1)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SchemaError
 from sfumato.places import Area, PlaceClient, PlanarLaplace
 
 CITY = Area(west=13, south=52.3, east=13.8, north=52.7)
@@ -29,6 +29,14 @@ def test_nothing_is_returned_if_the_spending_cannot_be_written(tmp_path, monkeyp
     monkeypatch.setattr(PlaceClient, "_write", lambda *_: (_ for _ in ()).throw(OSError))
     with pytest.raises(OSError, match=r"^$"):
         client.report(13.4, 52.5)
+
+
+@pytest.mark.parametrize("place", [(0, 0), (float("nan"), 52.5), (52.5, 13.4), (14.0, 52.5)])
+def test_a_place_that_is_refused_costs_nothing(place):
+    client = PlaceClient(NOISE, budget=1)
+    with pytest.raises(SchemaError):
+        client.report(*place)
+    assert client.left == 1
 
 
 def test_bad_states_and_settings_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.places import Area, Trajectories, find_anchors, find_stays, link_sources, predict_next
+from sfumato.places.markov_chains import chain_distance, chain_distances, find_chain, find_chains
 from sfumato.places.trajectories import Points
 from sfumato.samples import generate_movers
 from sfumato.samples.movers import CITY
@@ -91,6 +92,21 @@ def test_links_of_people_who_are_not_there_are_the_control(sources):
     assert found.targets == 20
     assert found.control_targets == 20
     assert found.control < found.rate
+
+
+def test_links_that_say_nothing_are_the_control_where_all_are_there(sources):
+    found = link_sources(*sources, truth=np.arange(40), meters=300)
+    assert found.control_targets == 40
+    assert found.control < 0.2
+    wrong = link_sources(*sources, truth=np.roll(np.arange(40), 1), meters=300)
+    assert not wrong.succeeds
+
+
+def test_distances_of_all_chains_are_those_of_every_pair(sources):
+    stays = find_stays(sources[0], meters=300)
+    chains = [*find_chains(stays, 8), find_chain(stays.of(-1))]
+    found = chain_distances(chains[:5], chains)
+    assert found == pytest.approx(np.array([[chain_distance(one, other) for other in chains] for one in chains[:5]]))
 
 
 def test_habits_predict_better_than_favorite_places(sources):

@@ -74,6 +74,46 @@ def test_moments_without_a_zone_need_one():
         ways(naive, zone="Berlin")
 
 
+def test_hours_of_the_clock_that_come_twice_or_never_are_told():
+    def read(day, *clocks):
+        return ways({**ROWS, "time": [f"{day}T{clock}:00" for clock in clocks]}, zone="Europe/Berlin")
+
+    autumn = read("2026-10-25", "02:30", "03:30", "01:30", "02:00")
+    assert autumn.findings.folded == 2
+    assert "shows twice or never" in autumn.remarks[-1]
+    spring = read("2026-03-29", "02:30", "03:30", "01:30", "04:00")
+    assert spring.findings.folded == 1
+    assert np.diff(spring.points.times[:2]) == 3_600_000_000  # from 1:30 to 3:30 an hour goes by
+    assert read("2026-07-01", "02:30", "03:30", "01:30", "04:00").findings.folded == 0
+
+
+def test_a_point_at_zero_is_named_where_no_plane_fits():
+    odd = ways({**ROWS, "lon": [0.0, 13.4, 13.5, 13.6], "lat": [0.0, 52.5, 52.5, 52.5]})
+    with pytest.raises(SchemaError, match=r"too high for one plane.*; perhaps 1 points at longitude 0") as refused:
+        _ = odd.area
+    assert str(refused.value).count(".") == 2  # of a number and of the sentence
+
+
+def test_columns_whose_names_say_that_they_are_swapped_are_refused():
+    with pytest.raises(SchemaError, match="named as longitude looks like the latitude"):
+        ways(longitude="lat", latitude="lon")
+
+
+def test_geometries_that_are_no_points_are_refused():
+    class Lines:
+        name = "geometry"
+
+        @property
+        def x(self):
+            raise ValueError("x attribute access only provided for Point geometries")
+
+    class GeoDataFrame(pd.DataFrame):
+        geometry = Lines()
+
+    with pytest.raises(SchemaError, match="are no points"):
+        Trajectories(GeoDataFrame({"user": ["a"]}), person="user")
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -133,6 +173,10 @@ def test_places_have_names_with_or_without_coordinates():
     known = pa.table({"shop": ["y", "x"], "lon": [1.0, 2.0], "lat": [3.0, 4.0]})
     placed = Trajectories(pa.table(rows), person="user", place="shop", coordinates=known)
     assert sorted(placed.points.longitudes.tolist()) == [1.0, 2.0, 2.0]
+    with pytest.raises(SchemaError, match="1 places are more than once"):
+        Trajectories(pa.table(rows), person="user", place="shop", coordinates=pa.concat_tables([known, known.slice(1)]))
+    with pytest.raises(SchemaError, match="name the column of places by place="):
+        Trajectories(pa.table(rows), person="user", coordinates=known)
     with pytest.raises(SchemaError, match="1 places have no coordinates"):
         Trajectories(pa.table(rows), person="user", place="shop", coordinates=known.slice(1))
 

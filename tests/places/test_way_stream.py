@@ -48,6 +48,31 @@ def test_who_is_alone_waits_and_is_left_out_in_the_end(stream):
     assert (stream.waiting, stream.suppressed) == (0, 1)
 
 
+def test_a_long_batch_is_taken_as_if_it_had_come_in_parts(tmp_path):
+    """Everybody meets at her own time; taken at once, only the last would be seen, and nobody would be counted."""
+    rows = [(name, minute, 13.3) for minute in (0, 10, 30, 40) for name in (f"{minute}a", f"{minute}b")]
+    alone = ("z", 17, 13.4)
+    whole, parts = (WaysStream(k=2, area=CITY, state=tmp_path / name) for name in ("whole", "parts"))
+    shown = whole.update(points(*rows, alone))
+    one_by_one = [parts.update(points(*each)) for each in (rows[:2], rows[2:4], [alone], rows[4:6], rows[6:])]
+    assert shown["time"].to_pylist() == pa.concat_tables(one_by_one)["time"].to_pylist()
+    assert shown.num_rows == 4
+    assert whole.suppressed == parts.suppressed == 1
+
+
+def test_who_is_silent_while_waiting_is_counted(tmp_path):
+    stream = WaysStream(k=2, area=CITY, state=tmp_path / "state", window=300, patience=900)
+    stream.update(points(("a", 0, 13.3)))
+    stream.update(points(("b", 10, 13.3)))
+    assert (stream.waiting, stream.suppressed) == (1, 1)
+
+
+def test_a_stream_goes_on_as_its_state_says(stream, tmp_path):
+    stream.update(points(("a", 0, 13.3), ("b", 0, 13.3)))
+    again = WaysStream.load(tmp_path / "state")
+    assert repr(again) == repr(stream) == "WaysStream(k=2, 1 crowds, 0 persons wait, 0 left out, 0 points too late)"
+
+
 def test_a_crowd_that_becomes_too_small_ends(stream):
     (key,) = stream.update(points(("a", 0, 13.3), ("b", 0, 13.3)))["key"].to_pylist()
     assert stream.update(points(("a", 20, 13.3))).num_rows == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
+from fractions import Fraction
 from itertools import combinations
 
 import pyarrow as pa
@@ -11,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.places import Trajectories, worst_case_risk
+from sfumato.places.worst_case import KNOWLEDGE
+
+DAY = (date(2026, 1, 1) - date(1970, 1, 1)).days
 
 
 def visited(ways):
@@ -27,12 +32,25 @@ def instances(way, size, knowledge):
         return {tuple(sorted(each)) for each in combinations(way, min(size, len(way)))}
     if knowledge == "sequence":
         return set(combinations(way, min(size, len(way))))
+    if knowledge == "times":
+        return {tuple(sorted(each)) for each in combinations(binned(way), min(size, len(way)))}
+    counts = sorted(Counter(way).items())
+    if knowledge == "proportions":
+        return {
+            tuple((place, Fraction(many, max(m for _, m in chosen))) for place, many in chosen)
+            for chosen in combinations(counts, min(size, len(counts)))
+        }
     kinds = {
         "unique-places": sorted(set(way)),
-        "times": list(enumerate(way)),
-        "frequencies": sorted(Counter(way).items()),
+        "frequencies": counts,
+        "probabilities": [(place, Fraction(many, len(way))) for place, many in counts],
     }[knowledge]
     return set(combinations(kinds, min(size, len(kinds))))
+
+
+def binned(way):
+    """Two days are one bin."""
+    return [(place, (DAY + step) // 2) for step, place in enumerate(way)]
 
 
 def plain(ways, size, knowledge):
@@ -46,12 +64,31 @@ def plain(ways, size, knowledge):
 @given(
     st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=6),
     st.integers(1, 3),
-    st.sampled_from(["places", "unique-places", "sequence", "times", "frequencies"]),
+    st.sampled_from(KNOWLEDGE),
 )
-@examples(60)
+@examples(100)
 def test_risks_equal_a_plain_loop(ways, size, knowledge):
-    found = worst_case_risk(visited(ways), points=size, knowledge=knowledge)
+    found = worst_case_risk(visited(ways), points=size, knowledge=knowledge, seconds=2 * 86_400)
     assert found.tolist() == pytest.approx(plain(ways, size, knowledge))
+
+
+def test_a_place_known_twice_must_be_visited_twice():
+    ways = visited(["aab", "ab", "b"])
+    assert worst_case_risk(ways, points=2).tolist() == [1.0, 0.5, 1 / 3]
+    assert worst_case_risk(ways, points=2, knowledge="unique-places").tolist() == [0.5, 0.5, 1 / 3]
+    for knowledge, risk in (("frequencies", 1.0), ("probabilities", 1.0), ("proportions", 1.0)):
+        assert worst_case_risk(ways, points=2, knowledge=knowledge)[0] == risk
+    doubled = visited(["aabb", "ab"])
+    assert worst_case_risk(doubled, points=2, knowledge="frequencies").tolist() == [1.0, 1.0]
+    for knowledge in ("probabilities", "proportions"):
+        assert worst_case_risk(doubled, points=2, knowledge=knowledge).tolist() == [0.5, 0.5]
+
+
+def test_too_many_sets_are_refused(monkeypatch):
+    monkeypatch.setattr("sfumato.places.worst_case.MOST_SETS", 3)
+    assert worst_case_risk(visited(["abc"]), points=2).tolist() == [1.0]
+    with pytest.raises(InfeasibleError, match="ask for fewer points"):
+        worst_case_risk(visited(["abc", "ab"]), points=2)
 
 
 def test_bad_parameters_are_refused():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sfumato.kinds.promise import AnyPromise, KindVerdict
 from sfumato.kinds.search import AnySearch
 from sfumato.models.words import ModelWords
@@ -19,7 +21,8 @@ def check_promise_states_its_facts(promise: AnyPromise) -> None:
     assert promise.bound in {"min", "max"}
     assert promise.words.stops != ModelWords(title="").stops
     assert promise.words.open != ModelWords(title="").open
-    numbers = {name for name, value in promise.parameters().items() if not isinstance(value, str | list | tuple)}
+    given = promise.parameters().items()
+    numbers = {name for name, value in given if not isinstance(value, str | list | tuple | Mapping)}
     assert numbers - MEASURED <= set(promise.stricter)
 
 

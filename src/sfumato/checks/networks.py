@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.checks.kinds import check_promise_states_its_facts
 from sfumato.exceptions import InfeasibleError, UnsupportedModelError
@@ -28,7 +29,9 @@ from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.files import read_published, same
 from sfumato.networks.network import Network
 from sfumato.networks.promise import GraphPromise, Published
+from sfumato.networks.promises.l_opacity import LOpacity
 from sfumato.networks.promises.persons_keep import PersonsKeep
+from sfumato.networks.relations import clustered_relations
 from sfumato.networks.search import NetworkSearch
 from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.recipe import choice_of
@@ -38,17 +41,20 @@ Promise = KindPromise[Any]
 Model = Promise | PrivacyModel
 SEEDS = range(3)
 PERSONS, NEVER = 30, 10**6
+KINDS = ("home", "love", "work")
 
 
 @lru_cache(maxsize=8)
 def sample(seed: int) -> Network:
-    """Make up a network of two groups, some of whose persons know nobody."""
+    """Make up a network of two groups, some of whose persons know nobody, with one or two of three kinds of edges."""
     rng = generator(seed)
     side = np.arange(PERSONS) % 2
     low, high = np.triu_indices(PERSONS - 2, 1)
     chosen = rng.random(len(low)) < np.where(side[low] == side[high], 0.2, 0.05)
     bare = Network(keys=pa.array(np.arange(PERSONS)), edges=np.zeros((0, 2), dtype=np.int32))
-    return bare.with_edges(np.stack([low, high], axis=1)[chosen])
+    made = bare.with_edges(np.stack([low, high], axis=1)[chosen])
+    kinds = pa.array([sorted({*rng.choice(KINDS, 2).tolist()}) for _ in range(made.size)], pa.list_(pa.string()))
+    return replace(made, kinds=kinds)
 
 
 def check_network_promise(promise: Promise) -> None:
@@ -124,8 +130,12 @@ def check_search_says_what_it_changed(search: NetworkSearch, models: Sequence[Mo
         original = sample(seed)
         release = anonymize(original, models=models, algorithm=search)
         told = release.measures
+        if release.network.kinds is not None:
+            assert told["relations-kept"] == _relations(release.network)
+            assert told["relations-kept"] + told["relations-removed"] == _relations(original)
         if isinstance(release.network, ClusteredNetwork):
-            assert told["edges-generalized"] == release.network.size == original.size
+            assert told["edges-generalized"] == release.network.size
+            assert release.network.kinds is not None or release.network.size == original.size
         else:
             assert told["edges-kept"] + told["edges-removed"] == original.size
             assert told["edges-kept"] + told["edges-added"] == release.network.size
@@ -181,11 +191,13 @@ def _judged_data(promise: Promise) -> Iterator[Published]:
         network = sample(seed)
         if not isinstance(promise, PersonsKeep):
             yield network
+            yield replace(network, original_degrees=network.degrees)
             yield network.with_edges(np.array([[2 * at, 2 * at + 1] for at in range(PERSONS // 2)]))
             yield network.with_edges(np.zeros((0, 2), dtype=np.int32))
-        if not isinstance(promise, GraphPromise):
+        if not isinstance(promise, GraphPromise | LOpacity):
             for nodes in (1, 4, 10):
                 yield ClusteredNetwork.of(network, np.arange(PERSONS) % nodes)
+                yield clustered_relations(network, np.arange(PERSONS) % nodes)
 
 
 def _stricter(promise: Promise) -> Iterator[Promise]:
@@ -204,6 +216,13 @@ def _stricter(promise: Promise) -> Iterator[Promise]:
 def _changed(model: Model, name: str, value: float) -> Any:
     settings: Any = model
     return replace(settings, **{name: value})
+
+
+def _relations(published: Published) -> int:
+    """Count relations, one for each kind of an edge."""
+    if isinstance(published, ClusteredNetwork):
+        return sum(int(rows[:, 2].sum()) for rows in (published.kinds or {}).values())
+    return len(pc.list_flatten(published.kinds))
 
 
 def _figures(verdict: KindVerdict) -> tuple[float, int]:

@@ -106,9 +106,10 @@ def check_only_what_is_published_is_judged(promise: AnyPromise, search: AnySearc
 
 
 def check_stricter_promises_keep_fewer_ways(promise: AnyPromise, search: AnySearch) -> None:
-    """What keeps a stricter promise keeps the promise, and nothing keeps one of more persons than there are."""
+    """What keeps a stricter promise keeps the promise, and nothing keeps one of more persons, or of a share of none."""
     found = _released(search, (promise,), 1).published
-    named = {**promise.parameters(), "k": PERSONS + 1}
+    strictest = {"k": PERSONS + 1, "share": 0.0}
+    named = promise.parameters() | {name: most for name, most in strictest.items() if name in promise.stricter}
     assert promise.judge(found).holds
     assert not type(promise)(**named).judge(found).holds
 
@@ -149,6 +150,12 @@ def check_nobody_is_named(search: AnySearch, models: Sequence[AnyPromise]) -> No
     assert "13.4" not in repr(release)
 
 
+def check_values_need_a_promise(search: AnySearch, models: Sequence[AnyPromise]) -> None:
+    """A sensitive value is published only if a promise is about shares of it."""
+    shown = _released(search, tuple(models), 1).published.to_arrow()
+    assert "sensitive" not in shown.column_names or any("c" in model.stricter for model in models)
+
+
 def check_measures_are_numbers(search: AnySearch, models: Sequence[AnyPromise]) -> None:
     """Every measure is a finite number, and shares are from 0 to 1."""
     found = _released(search, tuple(models), 1).measures
@@ -168,5 +175,6 @@ SEARCH_CHECKS: tuple[Callable[[AnySearch, Sequence[AnyPromise]], None], ...] = (
     check_search_keeps_its_promise,
     check_the_secret_repeats_and_hides,
     check_nobody_is_named,
+    check_values_need_a_promise,
     check_measures_are_numbers,
 )

@@ -132,10 +132,10 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
         content = Recipe.read(asked.recipe).to_dict()
     else:
         content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
-    _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
+    set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
     if not any(entry["role"] == "quasi" for entry in content["attributes"].values()) and asked.recipe is None:
         raise SchemaError("No column is a quasi-identifier; give --quasi or a recipe.")
-    _set_hierarchies(content["attributes"], asked.hierarchy)
+    set_hierarchies(content["attributes"], asked.hierarchy)
     if asked.missing is not None:
         content["release"]["missing"] = asked.missing
     promised = [] if asked.k is None else [{"name": "k-anonymity", "k": asked.k}]
@@ -157,7 +157,8 @@ def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[st
     return result + [entry for entry in promised if subject(entry) not in found]
 
 
-def _set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
+def set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
+    """Give columns the roles that options name."""
     seen: dict[str, str] = {}
     for role, name in _named(given):
         if name in seen:
@@ -173,7 +174,7 @@ def _named(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
                 yield role, name
 
 
-def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
+def set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
     """Give columns new hierarchies, and drop the scales and orders that belong to the old ones."""
     for text in given:
         name, sign, how = text.partition("=")
@@ -197,7 +198,7 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 
 
 def choice_entry(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
+    """Read `name:key=value,...` as a recipe entry; + joins items, / joins lists, a CSV file maps."""
     from sfumato.catalogue import declared_type
 
     name, _, settings = text.partition(":")
@@ -219,6 +220,8 @@ def _typed(text: str, declared: str) -> object:
         if not isinstance(given, str):
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
+    if declared == "Sequence[Sequence[str]]":
+        return [each.split("+") for each in text.split("/")]
     if declared.startswith(("Sequence", "list", "tuple")):
         return [number_or_text(each) for each in text.split("+")] if "int" in declared else text.split("+")
     if declared.startswith(("str", "Literal")):

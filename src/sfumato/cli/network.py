@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import network_count
 from sfumato.cli.kinds import (
     KindAlgorithm,
     KindModels,
@@ -23,7 +25,7 @@ from sfumato.cli.kinds import (
     known_recipe,
     write_release,
 )
-from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.options import Hierarchies, Json, examples, family, spread
 from sfumato.cli.printing import progress, remark
 from sfumato.exceptions import InvalidParameterError, ReadError
 
@@ -38,6 +40,7 @@ EXAMPLES = examples(
 )
 
 app = family("Publish networks of persons: who knows whom.")
+app.add_typer(network_count.app, name="count", epilog=network_count.EXAMPLES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +52,17 @@ class ReadingNetwork:
     ] = None
     key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of persons that holds the keys.")] = None
     quasi: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Columns of persons that an adversary may know.")
-    ] = None
+        list[str], typer.Option(metavar="A,B,...", help="Columns of persons that an adversary may know; generalized.")
+    ] = field(default_factory=list)
     sensitive: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Columns of persons that nobody should learn.")
+        list[str], typer.Option(metavar="A,B,...", help="Columns of persons that nobody should learn.")
+    ] = field(default_factory=list)
+    insensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns of persons that are published unchanged.")
+    ] = field(default_factory=list)
+    hierarchy: Hierarchies = field(default_factory=list)
+    edge_columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The columns of the edges that hold the keys of two persons.")
     ] = None
     kind: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column with the kinds of edges.")] = None
     directed: Annotated[bool, typer.Option("--directed", help="Edges have a direction.")] = False
@@ -61,23 +71,34 @@ class ReadingNetwork:
     ] = None
     simplify: Annotated[bool, typer.Option("--simplify", help="Leave out self-loops and double edges.")] = False
 
-    def options(self, remembered: dict[str, Any]) -> dict[str, Any]:
+    def options(self, remembered: Mapping[str, Any]) -> dict[str, Any]:
         """Return how to read, as the options or a recipe say, in plain values."""
-        named = ("key", "quasi", "sensitive", "kind", "directed", "as_undirected", "simplify")
+        from sfumato.cli.asking import set_hierarchies, set_roles
+        from sfumato.networks.roles import ROLES, roles_in, written_roles
+
+        named = ("key", "edge_columns", "kind", "directed", "as_undirected", "simplify")
         given = {name: getattr(self, name) for name in named if getattr(self, name)}
-        return {**{name: remembered[name] for name in named if name in remembered}, **given}
+        attributes = dict(written_roles(roles_in(remembered)).get("attributes", {}))
+        set_roles(attributes, {role: getattr(self, role) for role in ("quasi", "sensitive", "insensitive")})
+        set_hierarchies(attributes, self.hierarchy)
+        kept = {name: remembered[name] for name in (*named, *ROLES) if name in remembered}
+        return {**kept, **given, **({"attributes": attributes} if attributes else {})}
 
-    def read(self, file: Path, how: dict[str, Any]) -> Network:
+    def read(self, file: Path, how: Mapping[str, Any]) -> Network:
         """Read a network, and say what was left out."""
-        from sfumato.networks.reading import read
-        from sfumato.schema.schema import Schema
+        from sfumato.cli.asking import listed
+        from sfumato.networks.reading import GRAPHML, read
+        from sfumato.networks.roles import ROLES, roles_in
 
-        columns: dict[str, Any] = {
-            role: [each.strip() for each in str(how[role]).split(",")] for role in ("quasi", "sensitive") if role in how
-        }
-        rest = {name: value for name, value in how.items() if name not in columns}
+        rest = {name: value for name, value in how.items() if name not in ROLES}
+        if "edge_columns" in rest:
+            rest["edge_columns"] = tuple(listed(str(rest["edge_columns"])))
+        if "attributes" in how and self.persons is None and file.suffix != GRAPHML:
+            raise InvalidParameterError(
+                "Columns of persons have roles, and there is no table of persons; give it by --persons."
+            )
         with progress("Reading"):
-            network = read(file, persons=self.persons, schema=Schema(**columns), **rest)
+            network = read(file, persons=self.persons, schema=roles_in(how), **rest)
         for what, count in network.dropped.items():
             remark(f"{count:,} {what} were left out.")
         return network
@@ -87,6 +108,7 @@ class ReadingNetwork:
     epilog=examples(
         "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
         "sfumato network anonymize edges.csv --persons people.csv --quasi age,zip --sensitive disease \\",
+        "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes \\",
         "    --model p-sensitive-k-anonymity:p=2,k=5,sensitive=disease --algorithm sangreea --out release",
         "sfumato network anonymize friends.txt --recipe release/internal/recipe.toml --out again",
     )
@@ -120,7 +142,7 @@ def anonymize(
     known = known_recipe(recipe, read_recipe, model, algorithm)
     if known is None and algorithm is None:
         raise InvalidParameterError(f"Say how to search by --algorithm; choose from {', '.join(ALGORITHMS)}.")
-    how = reading.options(dict(known.source) if known else {})
+    how = reading.options(known.source if known else {})
     network = reading.read(file, how)
     with progress("Searching") as tell:
         if known is not None:
@@ -157,10 +179,14 @@ def audit(
     from sfumato.networks.auditing import audit as judge
     from sfumato.networks.catalogue import MODELS, read_recipe
     from sfumato.networks.files import read_published
+    from sfumato.networks.roles import roles_in
 
     models = judged_models(model, recipe, read_recipe, MODELS)
     with progress("Judging"):
-        found = read_published(published) if published.is_dir() else reading.read(published, reading.options({}))
+        if published.is_dir():
+            found = read_published(published, roles_in(reading.options(read_recipe(recipe).source if recipe else {})))
+        else:
+            found = reading.read(published, reading.options({}))
         found = found if alignment is None else _aligned(found, alignment)
         judged = judge(found, models=models)
     end_audit(judged, json=json)
@@ -183,7 +209,7 @@ def attack(
     ],
     knowledge: Annotated[
         str, typer.Option(metavar="H1,H2,...", help="What is known of the structure around a person.")
-    ] = "H1,H2,H3,neighborhood",
+    ] = "H1,H2,H3,neighborhood,hubs-5,subgraph-10",
     targets: Annotated[int, typer.Option(metavar="N", help="How many persons or pairs are attacked.")] = 200,
     seeds: Annotated[int, typer.Option(metavar="N", help="How many persons are known in both networks.")] = 20,
     overlap: Annotated[float, typer.Option(metavar="SHARE", help="The share of relations that are known.")] = 0.9,
@@ -204,7 +230,7 @@ def attack(
     from sfumato.randomness import draw_seed
 
     known = read_recipe(recipe)
-    original = reading.read(with_, reading.options(dict(known.source)))
+    original = reading.read(with_, reading.options(known.source))
     options: dict[str, Any] = {
         "knowledge": [each.strip() for each in knowledge.split(",")],
         "targets": targets,

@@ -37,6 +37,14 @@ Identifiers = Annotated[
 ]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
+Hierarchies = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN=HOW",
+        help="How to generalize a column: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
+        "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
+    ),
+]
 Steps = Annotated[
     list[str],
     typer.Option(
@@ -274,14 +282,7 @@ class RecipeOptions:
     insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are published unchanged.")] = (
         field(default_factory=list)
     )
-    hierarchy: Annotated[
-        list[str],
-        typer.Option(
-            metavar="COLUMN=HOW",
-            help="How to generalize a column: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
-            "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
-        ),
-    ] = field(default_factory=list)
+    hierarchy: Hierarchies = field(default_factory=list)
     missing: MissingPolicy = None
     k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity with this k.")] = None
     model: Annotated[

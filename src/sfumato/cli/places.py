@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, examples, family
+from sfumato.cli.options import Force, Json, examples, family
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.cli.writing import refuse_existing
 
 if TYPE_CHECKING:
     from sfumato.places.earth import Area
@@ -34,6 +35,8 @@ AreaText = Annotated[
     ),
 ]
 
+DRAWN = "The area was drawn around the places, so it tells roughly where they are; give a public one by --area."
+
 app = family("Hide single places: cloak them by regions, or move them by noise.")
 
 
@@ -51,21 +54,26 @@ def cloak(
     method: Annotated[str, typer.Option(metavar="NAME", help="hilbert, halving, quadrants or casper.")] = "hilbert",
     area: AreaText = None,
     order: Annotated[int, typer.Option(metavar="N", help="How often the area is quartered.")] = 10,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Write a region in place of every position, in the order of the rows.
 
+    Sides are rounded outward to a quarter of the finest square at most, and judged as they are written.
     The exit code is 1 if a region is that of fewer than k persons, as quadrants and casper allow.
     """
     from sfumato.places.cloaking import cloak as find
-    from sfumato.places.positions import read_positions, write_regions
+    from sfumato.places.positions import positions_of
     from sfumato.places.reciprocal import Reciprocal
+    from sfumato.table.read import read
+    from sfumato.table.write import write
 
+    refuse_existing(out, force=force)
     with progress("Cloaking"):
-        longitudes, latitudes = read_positions(file)
+        longitudes, latitudes = positions_of(read(file))
         regions = find(longitudes, latitudes, k=k, method=method, area=_area(area), order=order)  # type: ignore[arg-type]  # refused there
         found = Reciprocal(k=k).judge(regions)
-        write_regions(regions, out)
+        write(regions.to_arrow(), out)
     told = {**found.to_dict(), "mean_square_meters": float(regions.square_meters.mean())}
     if json:
         print_json(told)
@@ -74,6 +82,7 @@ def cloak(
             f"Every region is that of at least {found.level:g} persons; {found.broken:,} regions are of fewer than {k}."
         )
         typer.echo(f"Regions have {told['mean_square_meters']:,.0f} square meters on average; written to {out}")
+        _tell_area(area)
     raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
 
 
@@ -90,24 +99,40 @@ def perturb(
     mechanism: Annotated[str, typer.Option(metavar="NAME", help="exact or planar.")] = "exact",
     step: Annotated[float, typer.Option(metavar="M", help="The side of the grid that places are rounded to.")] = 10.0,
     area: AreaText = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write the table with every place moved by noise, so that near places can hardly be told apart."""
+    """Write the table with every place moved by noise, so that near places can hardly be told apart.
+
+    Degrees are rounded to a quarter of the grid's side at most. All other columns stay as they are.
+    """
     from sfumato.places.planar_laplace import PlanarLaplace
     from sfumato.table.read import read
     from sfumato.table.write import write
 
     noise = PlanarLaplace(epsilon=epsilon, mechanism=mechanism, step=step, area=_area(area))  # type: ignore[arg-type]  # refused there
+    refuse_existing(out, force=force)
     with progress("Moving"):
         write(noise.perturb(read(file)), out)
-    told = {"epsilon": epsilon, "mean_error": noise.mean_error, "largest_error_95": noise.quantile(0.95)}
+    told = {
+        "epsilon": epsilon,
+        "decimals": noise.decimals,
+        "mean_error": noise.mean_error,
+        "largest_error_95": noise.quantile(0.95),
+    }
     if json:
         print_json(told)
         return
     typer.echo(
         f"Places were moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
-        f"{told['largest_error_95']:,.0f} m; written to {out}"
+        f"{told['largest_error_95']:,.0f} m, and rounded to {noise.decimals} decimals of degrees; written to {out}"
     )
+    _tell_area(area)
+
+
+def _tell_area(text: str | None) -> None:
+    if text is None:
+        typer.echo(DRAWN)
 
 
 def _area(text: str | None) -> Area | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +23,12 @@ from sfumato.cli.kinds import (
     write_release,
 )
 from sfumato.cli.options import Json, examples, family, spread
-from sfumato.cli.printing import print_json, progress, remark
+from sfumato.cli.printing import aligned, print_json, progress
+from sfumato.cli.reading_ways import Points, ReadingWays
+from sfumato.cli.way_counts import EXAMPLES as COUNT_EXAMPLES
+from sfumato.cli.way_counts import app as count_app
+from sfumato.cli.way_stream import EXAMPLES as STREAM_EXAMPLES
+from sfumato.cli.way_stream import app as stream_app
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -36,46 +40,28 @@ EXAMPLES = examples(
     "sfumato ways anonymize points.csv --person user --model k-delta:k=5,delta=300 --out release",
     "sfumato ways audit release/public --recipe release/internal/recipe.toml",
     "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
+    "sfumato ways count density points.csv --area 13.2,52.4,13.6,52.6 --epsilon 1 --budget ways.budget \\",
+    "    --total 2 --analyst ann --out density.csv",
 )
-DEFAULT = {"k-delta": "never-walk-alone", "k-ways": "align-ways", "km-places": "merge-places", "lkc": "suppress-visits"}
-Points = Annotated[Path, typer.Argument(metavar="FILE", help="The points, one row each.", show_default=False)]
+DEFAULT = {
+    "k-delta": "never-walk-alone",
+    "k-ways": "align-ways",
+    "km-places": "merge-places",
+    "lkc": "suppress-visits",
+    "place-owners": "hide-from-owners",
+}
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
 ]
+With = Annotated[Path, typer.Option("--with", metavar="FILE", help="The original points.", show_default=False)]
 Known = Annotated[int, typer.Option("--points", metavar="N", help="How many points are known.")]
 Meters = Annotated[float, typer.Option(metavar="M", help="How exactly places are known.")]
 Seconds = Annotated[float, typer.Option(metavar="S", help="How exactly moments are known.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")]
 
 app = family("Publish trajectories: who was where, and when.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingWays:
-    """How points are read."""
-
-    person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose point it is; by default person.")] = None
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The moment; by default time.")] = None
-    longitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees east.")] = None
-    latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
-    trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
-    place: Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of places, for check-ins.")] = None
-    sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
-    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
-
-    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Trajectories, dict[str, Any]]:
-        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read."""
-        from sfumato.places.trajectories import Trajectories
-        from sfumato.table.read import read
-
-        names = [each.name for each in fields(self)]
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        how = {**{name: remembered[name] for name in names if name in remembered}, **given}
-        with progress("Reading"):
-            ways = Trajectories(read(file), **how)
-        for sentence in ways.remarks:
-            remark(sentence)
-        return ways, how
+app.add_typer(count_app, name="count", epilog=COUNT_EXAMPLES)
+app.add_typer(stream_app, name="stream", epilog=STREAM_EXAMPLES)
 
 
 @app.command(epilog=examples("sfumato ways unicity points.csv --person user --points 4 --meters 500 --seconds 3600"))
@@ -122,24 +108,31 @@ def anonymize(
     ] = "csv",
     replace: Replace = False,
     no_report: NoReport = False,
+    show: Annotated[
+        str | None, typer.Option(metavar="PERSON", help="Draw the way of this person in the internal report.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Publish ways so that a promise about them holds; the first promise chooses the search, unless one is named."""
     from sfumato.places.anonymizing import anonymize as make
     from sfumato.places.anonymizing import carry_out
     from sfumato.places.catalogue import ALGORITHMS, MODELS, read_recipe
+    from sfumato.places.way_release import person_number
     from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
     known = known_recipe(recipe, read_recipe, model, algorithm)
     models = () if known is not None else asked_models(model, MODELS)
     ways, how = reading.read(file, dict(known.source) if known else {})
+    if show is not None:
+        person_number(ways, show)
     with progress("Searching") as tell:
         if known is not None:
             release = carry_out(known, ways, progress=tell)
         else:
             search = asked("algorithm", algorithm or DEFAULT[models[0].name], ALGORITHMS)
             release = make(ways, models=models, algorithm=search, source=how, progress=tell)
+    release = release if show is None else release.showing(show)
     write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
@@ -164,16 +157,56 @@ def audit(
 
 @app.command(
     epilog=examples(
+        "sfumato ways measure release/public --with points.csv --recipe release/internal/recipe.toml",
+        "sfumato ways measure made-up.csv --with points.csv --person user --json",
+    )
+)
+@spread
+def measure(
+    *,
+    published: Published,
+    with_: With,
+    recipe: KindRecipeFile = None,
+    reading: ReadingWays,
+    json: Json = False,
+) -> None:
+    """Tell what published or made-up ways have lost; with a recipe also how far points were moved.
+
+    Keep the figures private: they also describe the original.
+    """
+    from sfumato.places.measures import MEANINGS, measure_ways
+
+    original, shown = _sides(published, with_, recipe, reading)
+    with progress("Measuring"):
+        found = measure_ways(original, shown)
+    if json:
+        print_json(found)
+        return
+    typer.echo(aligned([[name, f"{value:.4g}", MEANINGS[name]] for name, value in found.items()]))
+
+
+@app.command(
+    epilog=examples(
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
-        "sfumato ways attack release/public --with points.csv --points 6 --meters 100 --json",
+        "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml \\",
+        "    --attack signal-linking --attack who-knows-whom --source phones.csv --friends friends.csv --json",
     )
 )
 @spread
 def attack(
     *,
     published: Published,
-    with_: Annotated[Path, typer.Option("--with", metavar="FILE", help="The original points.", show_default=False)],
+    with_: With,
     recipe: KindRecipeFile = None,
+    attack: Annotated[
+        list[str], typer.Option(metavar="NAME", help="An attack to run; by default all that apply. Repeatable.")
+    ] = [],  # noqa: B006 - Typer copies it
+    source: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A second source of the same persons, with the same columns.")
+    ] = None,
+    friends: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs of persons who know each other, in two columns.")
+    ] = None,
     reading: ReadingWays,
     points: Known = 4,
     meters: Meters = 500.0,
@@ -182,31 +215,49 @@ def attack(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Attack published ways by a few known points of persons, before and after; the recipe tells who is who.
+    """Attack published ways by what is known of persons, before and after; the recipe tells who is who.
+
+    Attacks: known-points, home-work, signal-linking, markov-linking, next-place, who-knows-whom (with --friends) and
+    tracking. Links start from --source, or else from half of a person's points. What does not apply is told.
 
     The exit code is 1 if the attack on what is published succeeds: if it is surely right more often than its control.
     """
-    from sfumato.places.anonymizing import carry_out
+    from sfumato.places.attacking import ATTACKS
     from sfumato.places.attacking import attack as run
     from sfumato.places.catalogue import read_recipe
     from sfumato.randomness import draw_seed
 
-    known = known_recipe(recipe, read_recipe, (), None)
-    original, _ = reading.read(with_, dict(known.source) if known else {})
-    shown = _published(published)
+    original, shown = _sides(published, with_, recipe, reading)
     seed = draw_seed() if seed is None else seed
     options: dict[str, Any] = {"points": points, "meters": meters, "seconds": seconds, "targets": targets, "seed": seed}
+    options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _pairs(friends)}
+    if source is not None:
+        known = known_recipe(recipe, read_recipe, (), None)
+        options["source"] = reading.read(source, dict(known.source) if known else {})[0]
     with progress("Attacking"):
-        before = run(original, original, **options)
-        if known is not None:
-            again = carry_out(known, original).ways
-            if again.digest() != shown.digest():
-                raise InvalidParameterError(
-                    "The recipe and these points give other ways than those published; give what they were made from."
-                )
-            shown = again
-        after = run(shown, original, **options)
+        before, after = run(original, original, **options), run(shown, original, **options)
     end_attacks(before, after, json=json)
+
+
+def _sides(
+    published: Path, original: Path, recipe: Path | None, reading: ReadingWays
+) -> tuple[Trajectories, Trajectories | RegionWays]:
+    """Read the original and what is published; a recipe makes it again, to learn who is who."""
+    from sfumato.places.anonymizing import carry_out
+    from sfumato.places.catalogue import read_recipe
+
+    known = known_recipe(recipe, read_recipe, (), None)
+    ways, _ = reading.read(original, dict(known.source) if known else {})
+    shown = _published(published)
+    if known is None:
+        return ways, shown
+    with progress("Searching") as tell:
+        again = carry_out(known, ways, progress=tell).ways
+    if again.digest() != shown.digest():
+        raise InvalidParameterError(
+            "The recipe and these points give other ways than those published; give what they were made from."
+        )
+    return ways, again
 
 
 def _published(path: Path) -> Trajectories | RegionWays:
@@ -215,3 +266,17 @@ def _published(path: Path) -> Trajectories | RegionWays:
 
     with progress("Reading"):
         return WayRelease.read(path) if path.is_dir() else published_from(path)
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    """Read pairs of keys from the first two columns of a table."""
+    from sfumato.table.read import read
+    from sfumato.table.values import texts
+
+    table = read(path)
+    if table.num_columns < 2:  # noqa: PLR2004 - a pair has two
+        raise InvalidParameterError(
+            "The table of persons who know each other needs two columns; give a pair in each row."
+        )
+    sides = [texts(table.column(at)).to_pylist() for at in (0, 1)]
+    return [(one, other) for one, other in zip(*sides, strict=True) if one is not None and other is not None]

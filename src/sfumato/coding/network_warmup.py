@@ -8,18 +8,28 @@ from sfumato.coding.kernels import (
     aligning,
     alike_neighborhoods,
     block_moving,
+    bounding,
+    community_moving,
     degree_groups,
+    distinct_drawing,
     edge_sets,
+    every_graph,
     free_edges,
     growing_neighborhoods,
     known_subgraphs,
     neighborhoods,
+    opacity,
+    path_summing,
     planted_search,
     realizing,
     refining,
+    relations,
     seed_matching,
     shared_neighbors,
+    star_partners,
+    subgraph_matching,
     super_nodes,
+    switching,
     wiring,
 )
 from sfumato.coding.kernels.compiling import Array, Arrays
@@ -34,6 +44,7 @@ def warm_up_networks() -> None:
     _gather_persons(edges, graph)
     _free_edges(edges, graph)
     _find_persons(graph)
+    _hide_relations(edges, graph)
 
 
 def _look_around(offsets: Array, neighbors: Array) -> None:
@@ -47,6 +58,8 @@ def _look_around(offsets: Array, neighbors: Array) -> None:
     neighborhoods.inner_degrees(offsets, neighbors, four, 4, rows)
     graph = neighborhoods.inner_graph(offsets, neighbors, 1, np.full(4, -1, dtype=np.int32))
     neighborhoods.same_graph(graph, graph, four[:2], four[:2], 9)
+    path_summing.sum_paths(offsets, neighbors, four, four.copy(), four.copy())
+    community_moving.move_to_communities(offsets, neighbors.astype(np.int64), rows, four, four.copy())
 
 
 def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
@@ -55,6 +68,7 @@ def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
     degree_groups.raised(degrees, 2)
     degree_groups.leveled(degrees, 2)
     degree_groups.deficit(degrees)
+    every_graph.nearest_graph(np.array([[0, 1]]), np.zeros(1, dtype=np.bool_), 2, 1, True)  # noqa: FBT003 - the same
     table, changed = edge_sets.edge_set(edges, 4, 4), np.empty((4, 2), dtype=np.int64)
     realizing.join(np.array([1, 0, 1, 0]), rank, table, changed, True)  # noqa: FBT003 - loops take flags by position
     none, one = np.zeros(4, dtype=np.int64), np.array([1, 0, 0, 1])
@@ -72,8 +86,9 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
     super_nodes.place_rest(offsets, neighbors, four[:1], 0.0, attributes, label.copy(), 2)
     super_nodes.share_neighbors(offsets, neighbors, 0, four.copy())
-    between = np.array([[1, 1], [1, 1]])
-    block_moving.anneal_blocks(graph, label.copy(), between, np.array([2, 2]), 2, words, 1.0)
+    distinct_drawing.make_distinct(four[:2], four[:1] + 1, np.zeros(1, dtype=np.int64))
+    state = label.copy(), np.array([[1, 1], [1, 1]]), np.array([2, 2]), *block_moving.linked(label, 2)
+    block_moving.anneal_blocks(graph, state, block_moving.log_factorials(9), 2, words, (1.0, 0.0))
     path = np.eye(4, k=1, dtype=np.bool_) | np.eye(4, k=-1, dtype=np.bool_)
     kept = alike_neighborhoods.begin(path, 3)
     alike_neighborhoods.anneal_neighborhoods((path.copy(), path, path.copy()), 3, kept, words, (1.0, 0.0))
@@ -104,6 +119,8 @@ def _find_persons(graph: Arrays) -> None:
     offsets, neighbors = graph
     four, edges = np.arange(4), np.empty((4, 2), dtype=np.int64)
     shared_neighbors.shared_neighbors(offsets, neighbors, four)
+    star_partners.highest_partners(offsets, neighbors, four, np.empty((4, 2), dtype=np.int64))
+    bounding.bound_degrees(np.array([[0, 1], [1, 2]], dtype=np.int32), four[:2], 1, four.copy())
     made = edges[: wiring.wire(np.array([2, 2, 1, 1]), edges)]
     wiring.switch(made, 4, np.zeros(2, dtype=np.uint64))
     seed_matching.row_distances(four, offsets, np.zeros(6, dtype=np.int64))
@@ -111,3 +128,18 @@ def _find_persons(graph: Arrays) -> None:
     seed_matching.spread_seeds(graph, graph, to, to.copy(), 0.5, four[None, :])
     inner = np.array([[False, True], [True, False]])
     planted_search.find_planted(offsets, neighbors, np.array([1, 2]), inner, 9, np.zeros(2, dtype=np.int64))
+    subgraph_matching.draw_subgraph(graph, 0, np.zeros(1), inner)
+    subgraph_matching.find_subgraph(graph, inner, 2, 9, np.zeros(4, dtype=np.bool_))
+
+
+def _hide_relations(edges: Array, graph: Arrays) -> None:
+    """Choose relations, switch edges, and remove those that bring pairs near each other."""
+    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    relations.keep_within(four, four, np.ones(4), np.ones(4), 0.5)
+    switching.switch_away(edges.copy(), four[:2], 4, words)
+    label, pairs = np.array([0, 1, 1, 0]), np.array([1, 4, 0, 1])
+    wide = edges.astype(np.int64)
+    within = opacity.count_within(graph[0], graph[1], label, 2, 2)
+    near = opacity.steps_between(wide, 4)
+    for change in (opacity.thin, opacity.thicken):
+        change(wide, near, label, (pairs, pairs // 2, within), 1)

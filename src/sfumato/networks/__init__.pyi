@@ -1,7 +1,10 @@
 from .algorithms.alike_neighborhoods import AlikeNeighborhoods as AlikeNeighborhoods
 from .algorithms.degree_sequence import DegreeSequence as DegreeSequence
+from .algorithms.edge_switching import EdgeSwitching as EdgeSwitching
 from .algorithms.k_match import KMatch as KMatch
+from .algorithms.kind_removal import KindRemoval as KindRemoval
 from .algorithms.likely_partition import LikelyPartition as LikelyPartition
+from .algorithms.opacity_greedy import OpacityGreedy as OpacityGreedy
 from .algorithms.random_change import RandomChange as RandomChange
 from .algorithms.sangreea import Sangreea as Sangreea
 from .anonymizing import anonymize as anonymize
@@ -13,9 +16,14 @@ from .clustered import ClusteredNetwork as ClusteredNetwork
 from .files import read_published as read_published
 from .network import EdgeNoise as EdgeNoise
 from .network import Network as Network
+from .network import SwitchedEdges as SwitchedEdges
+from .noisy_blocks import PrivateBlocks as PrivateBlocks
+from .noisy_blocks import private_blocks as private_blocks
 from .noisy_degrees import PrivateDegrees as PrivateDegrees
 from .noisy_degrees import private_degrees as private_degrees
 from .noisy_graph import private_graph as private_graph
+from .noisy_stars import PrivateStars as PrivateStars
+from .noisy_stars import private_stars as private_stars
 from .noisy_triangles import PrivateTriangles as PrivateTriangles
 from .noisy_triangles import private_triangles as private_triangles
 from .promises.edge_confidence import EdgeConfidence as EdgeConfidence
@@ -24,7 +32,9 @@ from .promises.k_candidates import KCandidates as KCandidates
 from .promises.k_degree import KDegree as KDegree
 from .promises.k_isomorphism import KIsomorphism as KIsomorphism
 from .promises.k_neighborhood import KNeighborhood as KNeighborhood
+from .promises.l_opacity import LOpacity as LOpacity
 from .promises.persons_keep import PersonsKeep as PersonsKeep
+from .promises.relation_belief import RelationBelief as RelationBelief
 from .reading import read as read
 from .refinement import candidates as candidates
 from .release import NetworkRelease as NetworkRelease

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, followed
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
-from sfumato.kinds.recipe import KindRecipe
+from sfumato.kinds.recipe import KindRecipe, Source
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.auditing import Promised, audit, promises
 from sfumato.networks.catalogue import KIND
@@ -20,7 +21,9 @@ from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.measures import measured
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.networks.promise import Published
+from sfumato.networks.relations import relations_lost
 from sfumato.networks.release import NetworkRelease
+from sfumato.networks.roles import ROLES, roles_in, written_roles
 from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.randomness import Stream, check_secret, draw_secret
 
@@ -31,14 +34,14 @@ def anonymize(
     models: Sequence[Promised],
     algorithm: NetworkSearch,
     secret: str | None = None,
-    source: Mapping[str, str | Sequence[str]] | None = None,
+    source: Source | None = None,
     progress: Progress | bool = False,
 ) -> NetworkRelease:
     """Publish a network so that it keeps all models.
 
-    Persons get new numbers, drawn at random, and rows of persons and edges are in the order of these. Kinds and weights
-    of edges are not published, and neither is anything known of persons, unless super-nodes are published: these show
-    their quasi-identifiers generalized, and their sensitive attributes unchanged.
+    Persons get new numbers, drawn at random, and rows of persons and edges are in the order of these. Weights of edges
+    are not published, kinds only by `KindRemoval`, and nothing known of persons, unless super-nodes are published:
+    these show their quasi-identifiers generalized, and their sensitive attributes unchanged.
 
     Parameters
     ----------
@@ -71,9 +74,11 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
     Parameters
     ----------
     recipe : what is promised and how to search; read one by `sf.networks.read_recipe`.
-    network : the original.
+    network : the original. If its persons have no roles, the recipe says them.
     progress : as for `anonymize`.
     """
+    if not network.schema.attributes:
+        network = network.with_roles(roles_in(recipe.source))
     asked, algorithm, about = promises(recipe.models), recipe.algorithm, network.fingerprint()
     assert isinstance(algorithm, NetworkSearch)  # noqa: S101 - there are no other searches of networks
     algorithm.check(asked)
@@ -86,12 +91,15 @@ def carry_out(recipe: KindRecipe, network: Network, *, progress: Progress | bool
                 f"k is {asked_k(request):,}, and the network has {len(network):,} persons; choose a smaller k."
             )
         found = algorithm.find(request)
-    measures = measured(network, found) | dict(algorithm.told(network, request))
+    if not algorithm.shows_kinds:
+        found = replace(found, kinds=None)
+    measures = {**measured(network, found), **relations_lost(network, found), **algorithm.told(network, request)}
     published, number = renumbered(found, stream)
     judged = audit(published, models=asked)
     if not judged.holds:
         raise BrokenPromiseError("The network that was found does not keep the models, so nothing is published.")
-    source = {**recipe.source, "persons": len(network), "edges": network.size, "sha256": about}
+    roles, known = written_roles(network.schema), {"persons": len(network), "edges": network.size, "sha256": about}
+    source = {**{name: told for name, told in recipe.source.items() if name not in ROLES}, **known, **roles}
     return NetworkRelease(
         published=published,
         audit=judged,
@@ -109,26 +117,43 @@ def renumbered(found: Published, stream: Stream) -> tuple[Published, npt.NDArray
     number[order] = np.arange(len(order))
     keys = pa.array(np.arange(len(found)))
     if isinstance(found, Network):
-        edges = sorted_edges(number[found.edges])
-        rows = None if found.alignment is None else number[found.alignment]
-        return Network(keys=keys, edges=edges, noise=found.noise, alignment=rows), number
+        return _renumbered_graph(found, number), number
     cluster = found.cluster[order]
     _, place = np.unique(cluster, return_index=True)  # super-nodes are numbered by their first persons
     rank = np.empty(len(place), dtype=np.int64)
     rank[np.argsort(place)] = np.arange(len(place))
-    ends = np.sort(rank[found.between[:, :2]], axis=1)
-    between = np.concatenate([ends, found.between[:, 2:]], axis=1)
     inner = np.empty_like(found.inner)
     inner[rank] = found.inner
     shown = ClusteredNetwork(
         keys=keys,
         cluster=rank[cluster],
         inner=inner,
-        between=between[np.lexsort((between[:, 1], between[:, 0]))],
+        between=_moved(found.between, rank),
+        kinds=None if found.kinds is None else {name: _moved(rows, rank) for name, rows in found.kinds.items()},
         persons=None if found.persons is None else found.persons.take(pa.array(order)),
         schema=found.schema,
     )
     return shown, number
+
+
+def _renumbered_graph(found: Network, number: npt.NDArray[np.int64]) -> Network:
+    ends = np.sort(number[found.edges], axis=1).reshape(-1, 2)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    degrees = found.original_degrees
+    return Network(
+        keys=pa.array(np.arange(len(found))),
+        edges=sorted_edges(ends),
+        kinds=None if found.kinds is None else found.kinds.take(pa.array(order)),
+        noise=found.noise,
+        original_degrees=None if degrees is None else degrees[np.argsort(number)],
+        alignment=None if found.alignment is None else number[found.alignment],
+    )
+
+
+def _moved(rows: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Give super-nodes of counted rows their new numbers."""
+    moved = np.concatenate([np.sort(rank[rows[:, :2]], axis=1), rows[:, 2:]], axis=1)
+    return np.asarray(moved[np.lexsort((moved[:, 1], moved[:, 0]))])
 
 
 def _kept_inside(network: Network, published: Published, number: npt.NDArray[np.int64]) -> dict[str, str]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.networks.anonymizing import carry_out
 from sfumato.networks.attacks.attributes import guess_attribute
-from sfumato.networks.attacks.matching import match_structure
+from sfumato.networks.attacks.matching import KNOWN, match_structure
 from sfumato.networks.attacks.planting import FEWEST, Publish, find_planted_groups
 from sfumato.networks.attacks.propagation import propagate
 from sfumato.networks.attacks.relations import guess_relations
 from sfumato.networks.attacks.setting import Integers, NetworkSetting, as_graph, who_is_who
 from sfumato.networks.network import Network
-from sfumato.networks.refinement import check_knowledge
 from sfumato.networks.release import NetworkRelease
 from sfumato.randomness import draw_seed, generator
 from sfumato.validation import is_number, is_whole, require
 
-KNOWLEDGE = ("H1", "H2", "H3", "neighborhood")
+KNOWLEDGE = ("H1", "H2", "H3", "neighborhood", "hubs-5", "subgraph-10")
+NAMED = "H1 to H5, stable, neighborhood, hubs-1 to hubs-99, and subgraph-1 to subgraph-60"
 FEWEST_RUNS = 10
 
 
@@ -50,7 +51,8 @@ def attack(
     ----------
     published : a release, which knows who is who, or the original.
     original : the network that it was made of.
-    knowledge : what she knows of the structure around a person, as for `sf.networks.candidates`, but for hubs.
+    knowledge : what she knows of the structure around a person in the original, as for `sf.networks.candidates`; but
+        `"subgraph-10"` are ten edges that hang together around her, drawn at random, at most 60.
     targets : how many persons or pairs are attacked, except by *seed and propagate*, which attacks everybody.
     seeds : how many persons she knows in both networks.
     overlap : the share of relations that she knows of.
@@ -81,8 +83,8 @@ def _planted(original: Network, publish: Publish, plantings: int, rng: np.random
         return Attacks(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
     try:
         return Attacks(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
-    except InfeasibleError:
-        return Attacks(results=(), skipped={name: "the release cannot be made with the planted persons."})
+    except SfumatoError as refusal:
+        return Attacks(results=(), skipped={name: f"the release cannot be made with the planted persons. {refusal}"})
 
 
 def _guessed(setting: NetworkSetting) -> Attacks:
@@ -118,8 +120,7 @@ def _seen(published: NetworkRelease | Network, original: Network, seed: int) -> 
 
 def _check(knowledge: Sequence[str], targets: int, overlap: float, runs: int, plantings: int) -> None:
     for each in knowledge:
-        found = check_knowledge(each)
-        require(not found[5], "attack", "knowledge", "other than hubs, who differ between two networks", each)
+        require(bool(re.fullmatch(KNOWN, str(each))), "attack", "knowledge", f"each one of {NAMED}", each)
     for name, value in (("targets", targets), ("plantings", plantings)):
         require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
     require(is_whole(runs) and runs >= FEWEST_RUNS, "attack", "runs", f"at least {FEWEST_RUNS}", runs)

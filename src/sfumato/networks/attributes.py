@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,22 +45,14 @@ def attribute_arrays(network: Network) -> Arrays:
     )
 
 
-def with_attributes(network: Network, cluster: npt.NDArray[np.int64]) -> ClusteredNetwork:
-    """Count edges, and show the attributes of persons: quasi-identifiers as their super-nodes have them in common."""
-    counted = ClusteredNetwork.of(network, cluster)
+def with_attributes(network: Network, counted: ClusteredNetwork) -> ClusteredNetwork:
+    """Show the attributes of the persons of super-nodes: quasi-identifiers as their super-nodes have them in common."""
     if network.persons is None:
         return counted
-    shown = {column.name: _shown(column, cluster, len(counted.inner)) for column in _coded(network)}
+    shown = {column.name: _shown(column, counted.cluster, len(counted.inner)) for column in _coded(network)}
     schema = network.schema
     shown |= {name: network.persons[name] for name in (*schema.sensitive, *schema.insensitive)}
-    return ClusteredNetwork(
-        keys=counted.keys,
-        cluster=counted.cluster,
-        inner=counted.inner,
-        between=counted.between,
-        persons=pa.table(shown) if shown else None,
-        schema=schema,
-    )
+    return replace(counted, persons=pa.table(shown) if shown else None, schema=schema)
 
 
 def _coded(network: Network) -> list[CodedColumn]:

@@ -11,8 +11,11 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.networks.algorithms.alike_neighborhoods import AlikeNeighborhoods
 from sfumato.networks.algorithms.degree_sequence import DegreeSequence
+from sfumato.networks.algorithms.edge_switching import EdgeSwitching
 from sfumato.networks.algorithms.k_match import KMatch
+from sfumato.networks.algorithms.kind_removal import KindRemoval
 from sfumato.networks.algorithms.likely_partition import LikelyPartition
+from sfumato.networks.algorithms.opacity_greedy import OpacityGreedy
 from sfumato.networks.algorithms.random_change import RandomChange
 from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
@@ -21,17 +24,38 @@ from sfumato.networks.promises.k_candidates import KCandidates
 from sfumato.networks.promises.k_degree import KDegree
 from sfumato.networks.promises.k_isomorphism import KIsomorphism
 from sfumato.networks.promises.k_neighborhood import KNeighborhood
+from sfumato.networks.promises.l_opacity import LOpacity
+from sfumato.networks.promises.relation_belief import RelationBelief
 from sfumato.networks.search import NetworkSearch
 
 KIND = "networks"
 PROMISES: dict[str, type[KindPromise[Any]]] = {
     promise.name: promise
-    for promise in (KDegree, KCandidates, KNeighborhood, KAutomorphism, KIsomorphism, EdgeConfidence)
+    for promise in (
+        KDegree,
+        KCandidates,
+        KNeighborhood,
+        KAutomorphism,
+        KIsomorphism,
+        EdgeConfidence,
+        RelationBelief,
+        LOpacity,
+    )
 }
 MODELS: ChainMap[str, Any] = ChainMap(PROMISES, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
 ALGORITHMS: dict[str, type[NetworkSearch]] = {
     search.name: search
-    for search in (DegreeSequence, KMatch, AlikeNeighborhoods, Sangreea, LikelyPartition, RandomChange)
+    for search in (
+        DegreeSequence,
+        KMatch,
+        AlikeNeighborhoods,
+        Sangreea,
+        LikelyPartition,
+        RandomChange,
+        EdgeSwitching,
+        KindRemoval,
+        OpacityGreedy,
+    )
 }
 
 

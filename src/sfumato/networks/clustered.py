@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.coding.kernels.distinct_drawing import make_distinct
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.networks.exchange import ForeignGraph
 from sfumato.networks.network import Network
@@ -29,6 +31,8 @@ class ClusteredNetwork:
     cluster : the super-node of every person, numbered from 0.
     inner : the number of edges inside each super-node.
     between : rows of two super-nodes, the lower number first, and the number of edges between them, ascending.
+    kinds : if kinds of edges are published, for each kind rows of two super-nodes, which may be the same, and a number
+        of relations; `inner` and `between` are then their sums, but at most the number of pairs.
     persons : what is published of every person, a row each, if anything is.
     schema : the roles of the columns of `persons`.
 
@@ -46,6 +50,7 @@ class ClusteredNetwork:
     cluster: Counts
     inner: Counts
     between: Counts
+    kinds: Mapping[str, Counts] | None = None
     persons: pa.Table | None = None
     schema: Schema = field(default_factory=Schema)
 
@@ -53,7 +58,8 @@ class ClusteredNetwork:
         inner, between = self._pairs
         wrong = len(self.cluster) != len(self.keys) or (self.sizes == 0).any()
         wrong = wrong or (self.inner > inner).any() or (self.between[:, 2] > between).any()
-        if wrong or (self.inner < 0).any() or (self.between[:, 2] < 1).any():
+        wrong = wrong or (self.inner < 0).any() or (self.between[:, 2] < 1).any()
+        if wrong or not self._fits_kinds():
             raise ReadError("The counts of edges do not fit the super-nodes; write the release again.")
 
     @classmethod
@@ -69,6 +75,26 @@ class ClusteredNetwork:
             inner=np.bincount(ends[inside, 0], minlength=count),
             between=np.stack([keys // count, keys % count, edges], axis=1),
         )
+
+    @classmethod
+    def of_kinds(cls, keys: pa.Array, cluster: Counts, kinds: Mapping[str, Counts]) -> ClusteredNetwork:
+        """Make super-nodes of the relations that are counted for each kind."""
+        inner, between = _totals(np.bincount(cluster), kinds)
+        return cls(keys=keys, cluster=cluster, inner=inner, between=between, kinds=kinds)
+
+    def _fits_kinds(self) -> bool:
+        """Return whether relations of each kind are at most one for each pair, and sum up to the edges."""
+        if self.kinds is None:
+            return True
+        for rows in self.kinds.values():
+            low, high, count = rows.T
+            places = low * len(self.inner) + high
+            if (low < 0).any() or (high < low).any() or (high >= len(self.inner)).any() or (np.diff(places) <= 0).any():
+                return False
+            if (count < 1).any() or (count > pairs_of(self.sizes, rows)).any():
+                return False
+        inner, between = _totals(self.sizes, self.kinds)
+        return np.array_equal(inner, self.inner) and np.array_equal(between, self.between)
 
     @cached_property
     def sizes(self) -> Counts:
@@ -109,23 +135,29 @@ class ClusteredNetwork:
         return float((gammaln(pairs + 1) - gammaln(edges + 1) - gammaln(pairs - edges + 1)).sum())
 
     def sample(self, *, seed: int | None = None) -> Network:
-        """Draw one of the graphs that have these counts, all as likely; a seed repeats the draw."""
+        """Draw one of the graphs that have these counts, all as likely; a seed repeats the draw.
+
+        Relations of each kind are drawn on their own, and persons are related who are so in any kind.
+        """
         rng = generator(draw_seed() if seed is None else seed)
-        order = np.argsort(self.cluster, kind="stable")
-        starts = np.append(0, np.cumsum(self.sizes))
-        inner, between = self._pairs
-        found = []
-        for node, edges in enumerate(self.inner.tolist()):
-            chosen = rng.choice(int(inner[node]), edges, replace=False) if edges else np.zeros(0, dtype=np.int64)
-            low, high = pairs_numbered(chosen)
-            found.append(order[starts[node] + np.stack([low, high], axis=1)])
-        for (one, other, edges), pairs in zip(self.between.tolist(), between.tolist(), strict=True):
-            chosen = rng.choice(pairs, edges, replace=False)
-            size = int(self.sizes[other])
-            ends = np.stack([starts[one] + chosen // size, starts[other] + chosen % size], axis=1)
-            found.append(order[ends])
         bare = Network(keys=self.keys, edges=np.zeros((0, 2), dtype=np.int32))
-        return bare.with_edges(np.concatenate(found))
+        if self.kinds is None:
+            inside = np.flatnonzero(self.inner)
+            own = np.stack([inside, inside, self.inner[inside]], axis=1)
+            return bare.with_edges(self._drawn(np.concatenate([own, self.between]), rng))
+        drawn = [bare.with_edges(self._drawn(rows, rng)).edges for rows in self.kinds.values()]
+        return bare.with_edges(np.unique(np.concatenate([bare.edges, *drawn]), axis=0))
+
+    def _drawn(self, rows: Counts, rng: np.random.Generator) -> Counts:
+        """Draw as many pairs for each row of two super-nodes, which may be the same, as it counts."""
+        order = np.argsort(self.cluster, kind="stable")
+        first = np.append(0, np.cumsum(self.sizes))
+        chosen = _distinct(pairs_of(self.sizes, rows), rows[:, 2], rng)
+        one, other = np.repeat(rows[:, :2], rows[:, 2], axis=0).T
+        inside = one == other
+        low, high = np.divmod(chosen, self.sizes[other])
+        low[inside], high[inside] = pairs_numbered(chosen[inside])
+        return np.asarray(order[np.stack([first[one] + low, first[other] + high], axis=1)])
 
     def to_networkx(self) -> ForeignGraph:
         """Return the super-nodes as a NetworkX graph with their sizes and counts; needs the extra `networks`."""
@@ -138,6 +170,34 @@ class ClusteredNetwork:
 
     def __repr__(self) -> str:
         return f"ClusteredNetwork of {len(self):,} persons in {len(self.inner):,} super-nodes and {self.size:,} edges"
+
+
+def pairs_of(sizes: Counts, rows: Counts) -> Counts:
+    """Return how many pairs of persons there are for rows of two super-nodes, which may be the same."""
+    one, other = sizes[rows[:, 0]].astype(np.int64), sizes[rows[:, 1]].astype(np.int64)
+    return np.where(rows[:, 0] == rows[:, 1], one * (one - 1) // 2, one * other)
+
+
+def _totals(sizes: Counts, kinds: Mapping[str, Counts]) -> tuple[Counts, Counts]:
+    """Sum relations of all kinds inside and between super-nodes; no sum exceeds the number of pairs."""
+    rows = np.concatenate([np.zeros((0, 3), dtype=np.int64), *kinds.values()])
+    keys, place = np.unique(rows[:, 0] * len(sizes) + rows[:, 1], return_inverse=True)
+    sums = np.bincount(place.reshape(-1), weights=rows[:, 2], minlength=len(keys)).astype(np.int64)
+    found = np.stack([keys // len(sizes), keys % len(sizes), sums], axis=1)
+    found[:, 2] = np.minimum(found[:, 2], pairs_of(sizes, found))
+    inside, inner = found[:, 0] == found[:, 1], np.zeros(len(sizes), dtype=np.int64)
+    inner[found[inside, 0]] = found[inside, 2]
+    return inner, found[~inside]
+
+
+def _distinct(limits: Counts, counts: Counts, rng: np.random.Generator) -> Counts:
+    """Draw so many different numbers below each limit, one block after the other."""
+    starts = np.append(0, np.cumsum(counts))
+    step = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    drawn: Counts = rng.integers(0, np.repeat(limits - counts, counts) + step + 1)
+    if len(drawn):
+        make_distinct(starts, limits, drawn)
+    return drawn
 
 
 def pairs_numbered(numbers: Counts) -> tuple[Counts, Counts]:

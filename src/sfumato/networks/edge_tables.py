@@ -23,7 +23,7 @@ PAIR = 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoundEdges:
-    """What a network is made of: keys, numbered edges, and what was left out."""
+    """What a network is made of: keys, numbered edges with a list of kinds each, and what was left out."""
 
     keys: pa.Array
     edges: npt.NDArray[np.int32]
@@ -86,17 +86,23 @@ def numbered_edges(
             'The network is directed; say as_undirected="either" to relate two persons if one names the other, or '
             '"both" if both must.'
         )
-    rows, dropped = _simple(numbers, len(keys), as_undirected if directed else None, simplify=simplify)
+    texts = None if kinds is None else kinds.cast(pa.string())
+    rows, dropped = _simple(numbers, texts, len(keys), as_undirected if directed else None, simplify=simplify)
     pairs = np.sort(numbers[rows], axis=1).astype(np.int32)
-    taken = pa.array(rows)
+    starts = np.flatnonzero(np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(pairs)])
     return FoundEdges(
         keys=keys,
-        edges=pairs,
-        kinds=None if kinds is None else kinds.cast(pa.string()).take(taken),
-        weights=None if weights is None else _weights(weights)[rows],
+        edges=pairs[starts],
+        kinds=None if texts is None else lists_of(starts, texts.take(pa.array(rows))),
+        weights=None if weights is None else _sums(_weights(weights)[rows], starts),
         persons=persons,
         dropped=dropped,
     )
+
+
+def lists_of(starts: npt.NDArray[np.integer], kinds: pa.Array) -> pa.Array:
+    """Make a list of the kinds of every edge; each begins where the one before ends."""
+    return pa.ListArray.from_arrays(pa.array(np.append(starts, len(kinds)), pa.int32()), kinds)
 
 
 def _edge_table(edges: EdgeRows) -> pa.Table:
@@ -181,28 +187,44 @@ def _numbered(keys: pa.Array, ends: list[pa.Array]) -> npt.NDArray[np.int64]:
 
 
 def _simple(
-    numbers: npt.NDArray[np.int64], persons: int, directed: AsUndirected | None, *, simplify: bool
+    numbers: npt.NDArray[np.int64],
+    kinds: pa.Array | None,
+    persons: int,
+    directed: AsUndirected | None,
+    *,
+    simplify: bool,
 ) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
-    """Return which rows stay, ascending by their persons, and what was left out."""
+    """Return which rows stay, ascending by their persons and kinds, and what was left out."""
     loops = numbers[:, 0] == numbers[:, 1]
     count = int(loops.sum())
     if count and not simplify:
         raise SchemaError(f"The network has {count:,} self-loops; say simplify=True to leave them out.")
     rows = np.flatnonzero(~loops)
     low, high = numbers[rows].min(axis=1, initial=persons), numbers[rows].max(axis=1, initial=-1)
-    forward = (numbers[rows, 0] == low).astype(np.int64)
-    ways = (low * persons + high) * (2 if directed else 1) + (forward if directed else 0)
+    _, pair = np.unique(low * persons + high, return_inverse=True)
+    rank = np.zeros(len(numbers), dtype=np.int64) if kinds is None else _ranks(kinds)
+    relation = pair.reshape(-1) * (int(rank.max(initial=0)) + 1) + rank[rows]  # of one kind
+    ways = 2 * relation + (numbers[rows, 0] == low) if directed else relation
     _, first = np.unique(ways, return_index=True)
     doubled = len(rows) - len(first)
     if doubled and not simplify:
         raise SchemaError(f"The network has {doubled:,} double edges; say simplify=True to leave them out.")
-    keys = ways[first] // (2 if directed else 1)
-    _, starts, ends = np.unique(keys, return_index=True, return_counts=True)
+    _, starts, ends = np.unique(relation[first], return_index=True, return_counts=True)
     keep = starts if directed != "both" else starts[ends == PAIR]
     dropped = {"self-loops": count, "double edges": doubled}
     if directed == "both":
         dropped["edges in one direction"] = int((ends == 1).sum())
     return rows[first[keep]], {name: number for name, number in dropped.items() if number}
+
+
+def _ranks(kinds: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the places of kinds in the order of their texts, a missing one last."""
+    ranks = pc.rank(kinds, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(ranks.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _sums(numbers: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    return np.add.reduceat(numbers, starts) if len(starts) else numbers
 
 
 def _weights(weights: pa.Array) -> npt.NDArray[np.float64]:

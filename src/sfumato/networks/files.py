@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError
 from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import EdgeNoise, Network
+from sfumato.networks.network import EdgeNoise, Network, SwitchedEdges
 from sfumato.networks.promise import Published
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.known import release_format
@@ -19,13 +20,15 @@ from sfumato.table.read import load
 from sfumato.table.write import write
 
 PERSONS, EDGES, NODES, BETWEEN, NOISE = "persons", "edges", "super_nodes", "between", "noise"
-PERSON, NODE = "person", "super_node"
+KINDS = "kinds"
+PERSON, NODE, DEGREE, KIND, SWITCHED = "person", "super_node", "original_degree", "kind", "switched"
 TOLD = {
     PERSONS: "a row for each person: a new number, the super-node if there are any, and what is published of her",
-    EDGES: "a row for each relation of two persons",
+    EDGES: "a row for each relation of two persons, with its kind if kinds are published",
     NODES: "a row for each super-node: how many persons it has, and how many relations there are inside",
     BETWEEN: "a row for each two super-nodes with relations between them, and how many",
-    NOISE: "with which chance a relation was left out, and with which one was made up for two others",
+    NOISE: "with which chance a relation was left out, and one was made up for two others; or how many were switched",
+    KINDS: "a row for each kind and each two super-nodes, or one, with relations of this kind, and how many",
 }
 
 
@@ -39,45 +42,87 @@ def write_published(published: Published, folder: Path, table_format: str) -> No
 def _tables(published: Published) -> dict[str, pa.Table]:
     persons = {PERSON: published.keys}
     if isinstance(published, Network):
-        ends = [published.keys.take(pa.array(published.edges[:, side])) for side in (0, 1)]
-        found = {PERSONS: pa.table(persons), EDGES: pa.table({"source": ends[0], "target": ends[1]})}
-        noise = published.noise
-        told = {} if noise is None else {NOISE: pa.table({"removed": [noise.removed], "added": [noise.added]})}
-        return found | told
+        if published.original_degrees is not None:
+            persons[DEGREE] = pa.array(published.original_degrees)
+        found = {PERSONS: pa.table(persons), EDGES: _edge_rows(published)}
+        return found if published.noise is None else found | {NOISE: _noise_row(published.noise)}
     persons[NODE] = pa.array(published.cluster)
     for name in () if published.persons is None else published.persons.column_names:
         persons[name] = published.persons[name]  # type: ignore[index]  # there are persons here
     nodes = {NODE: np.arange(len(published.inner)), "persons": published.sizes, "inner": published.inner}
-    one, other, edges = published.between.T
-    return {
-        PERSONS: pa.table(persons),
-        NODES: pa.table(nodes),
-        BETWEEN: pa.table({"one": one, "other": other, "edges": edges}),
-    }
+    found = {PERSONS: pa.table(persons), NODES: pa.table(nodes), BETWEEN: _counted(published.between)}
+    if published.kinds is None:
+        return found
+    each = [(name, rows) for name, rows in sorted(published.kinds.items()) if len(rows)]
+    texts = pa.array([name for name, rows in each for _ in range(len(rows))], pa.string())
+    counts = _counted(np.concatenate([np.zeros((0, 3), dtype=np.int64), *(rows for _, rows in each)]))
+    return found | {KINDS: counts.append_column(KIND, texts)}
+
+
+def _edge_rows(published: Network) -> pa.Table:
+    edge = np.arange(published.size) if published.kinds is None else pc.list_parent_indices(published.kinds)
+    ends = [published.keys.take(pa.array(published.edges[np.asarray(edge), side])) for side in (0, 1)]
+    table = pa.table({"source": ends[0], "target": ends[1]})
+    return table if published.kinds is None else table.append_column(KIND, published.kinds.flatten())
+
+
+def _noise_row(noise: EdgeNoise | SwitchedEdges) -> pa.Table:
+    if isinstance(noise, SwitchedEdges):
+        return pa.table({SWITCHED: [noise.count]})
+    return pa.table({"removed": [noise.removed], "added": [noise.added]})
+
+
+def _counted(rows: npt.NDArray[np.int64]) -> pa.Table:
+    return pa.table(dict(zip(("one", "other", "edges"), rows.T, strict=True)))
 
 
 def read_published(folder: Path, schema: Schema | None = None) -> Published:
     """Read a published network back from the folder that holds its files."""
     persons = _read(folder, PERSONS)
     if any(folder.glob(f"{NODES}.*")):
-        nodes, between = _read(folder, NODES), _read(folder, BETWEEN)
-        columns = persons.drop_columns([PERSON, NODE])
-        found = ClusteredNetwork(
-            keys=persons[PERSON].combine_chunks(),
-            cluster=_ints(persons, NODE),
-            inner=_ints(nodes, "inner"),
-            between=np.stack([_ints(between, name) for name in ("one", "other", "edges")], axis=1),
-            persons=columns if columns.num_columns else None,
-            schema=schema or Schema(),
-        )
-        if not np.array_equal(found.sizes, _ints(nodes, "persons")):
-            raise ReadError("The sizes of super-nodes do not fit their persons; write the release again.")
-        return found
-    network = Network.from_edges(_read(folder, EDGES), persons=persons, key=PERSON, schema=schema)
-    if not any(folder.glob(f"{NOISE}.*")):
-        return network
-    (chances,) = _read(folder, NOISE).select(["removed", "added"]).to_pylist()
-    return replace(network, noise=EdgeNoise(removed=float(chances["removed"]), added=float(chances["added"])))
+        return _read_super_nodes(folder, persons, schema or Schema())
+    degrees = _ints(persons, DEGREE) if DEGREE in persons.column_names else None
+    persons = persons if degrees is None else persons.drop_columns([DEGREE])
+    edges = _read(folder, EDGES)
+    kind = KIND if KIND in edges.column_names else None
+    network = Network.from_edges(edges, persons=persons, key=PERSON, kind=kind, schema=schema)
+    noise = _read_noise(_read(folder, NOISE)) if any(folder.glob(f"{NOISE}.*")) else None
+    return replace(network, original_degrees=degrees, noise=noise)
+
+
+def _read_super_nodes(folder: Path, persons: pa.Table, schema: Schema) -> ClusteredNetwork:
+    nodes, columns = _read(folder, NODES), persons.drop_columns([PERSON, NODE])
+    found = ClusteredNetwork(
+        keys=persons[PERSON].combine_chunks(),
+        cluster=_ints(persons, NODE),
+        inner=_ints(nodes, "inner"),
+        between=_count_rows(_read(folder, BETWEEN)),
+        kinds=_read_kinds(_read(folder, KINDS)) if any(folder.glob(f"{KINDS}.*")) else None,
+        persons=columns if columns.num_columns else None,
+        schema=schema,
+    )
+    if not np.array_equal(found.sizes, _ints(nodes, "persons")):
+        raise ReadError("The sizes of super-nodes do not fit their persons; write the release again.")
+    return found
+
+
+def _read_kinds(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
+    if KIND not in table.column_names or table[KIND].null_count:
+        raise ReadError("The files count relations without a kind; write the release again.")
+    rows, texts = _count_rows(table), table[KIND].cast(pa.string())
+    masks = {name: pc.equal(texts, name).to_numpy() for name in sorted(pc.unique(texts).to_pylist())}
+    return {name: rows[mask] for name, mask in masks.items()}
+
+
+def _read_noise(table: pa.Table) -> EdgeNoise | SwitchedEdges:
+    if SWITCHED in table.column_names:
+        return SwitchedEdges(count=int(_ints(table, SWITCHED)[0]))
+    (chances,) = table.select(["removed", "added"]).to_pylist()
+    return EdgeNoise(removed=float(chances["removed"]), added=float(chances["added"]))
+
+
+def _count_rows(table: pa.Table) -> npt.NDArray[np.int64]:
+    return np.stack([_ints(table, name) for name in ("one", "other", "edges")], axis=1)
 
 
 def _read(folder: Path, name: str) -> pa.Table:
@@ -95,18 +140,18 @@ def _ints(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def same(one: Published, other: Published) -> bool:
     """Return whether two published networks show the same."""
-    if isinstance(one, Network) or isinstance(other, Network):
-        both = isinstance(one, Network) and isinstance(other, Network)
-        return (
-            both
-            and one.keys.equals(other.keys)
-            and np.array_equal(one.edges, other.edges)  # type: ignore[union-attr]  # both are networks
-            and one.noise == other.noise  # type: ignore[union-attr]  # the same
-        )
-    cells = [{} if each.persons is None else each.persons.to_pydict() for each in (one, other)]
-    arrays = [(each.cluster, each.inner, each.between) for each in (one, other)]
-    return (
-        one.keys.equals(other.keys)
-        and all(np.array_equal(mine, theirs) for mine, theirs in zip(*arrays, strict=True))
-        and cells[0] == cells[1]
-    )
+    mine, theirs = _tables(one), _tables(other)
+    return list(mine) == list(theirs) and all(_same_cells(mine[name], theirs[name]) for name in mine)
+
+
+def _same_cells(one: pa.Table, other: pa.Table) -> bool:
+    """Compare tables cell by cell: what was read may have other types than what was written."""
+    if one.column_names != other.column_names or one.num_rows != other.num_rows:
+        return False
+    for mine, theirs in zip(one.columns, other.columns, strict=True):
+        if all(pa.types.is_integer(each.type) and not each.null_count for each in (mine, theirs)):
+            if not np.array_equal(mine.to_numpy(), theirs.to_numpy()):
+                return False
+        elif mine.to_pylist() != theirs.to_pylist():
+            return False
+    return True

@@ -2,43 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.neighborhoods import inner_degrees
-from sfumato.coding.kernels.refining import distances_from
 from sfumato.networks.clustered import ClusteredNetwork
+from sfumato.networks.communities import agreement, communities
+from sfumato.networks.group_counts import group_count_error, memberships
 from sfumato.networks.network import Network
 from sfumato.networks.promise import Published
-from sfumato.randomness import generator
+from sfumato.networks.structure import Between, clustering, eigenvalues, path_length
 
-SOURCES = 200  # persons from whom paths are measured
-SAMPLES = 5  # graphs that stand for super-nodes
-EIGENVALUES = 10
+SAMPLES = 20  # graphs that stand for super-nodes
+
+
+class Structure(NamedTuple):
+    """What is compared of two graphs."""
+
+    clustering: float
+    path_length: Between
+    eigenvalues: npt.NDArray[np.float64]
+    communities: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, network: Network) -> Structure:
+        """Look at a graph."""
+        return cls(clustering(network), path_length(network), eigenvalues(network), communities(network))
 
 
 def measured(original: Network, published: Published) -> dict[str, float]:
-    """Measure what was lost; persons have the same numbers in both, and those of the original come first."""
+    """Measure what was lost; persons have the same numbers in both, and those of the original come first.
+
+    Figures of super-nodes are means over graphs drawn from their counts, and `-low` and `-high` the least and the
+    largest of them. `path-length` is measured from some persons, and its `-low` and `-high` tell the interval as well.
+    """
+    before = Structure.of(original)
     if isinstance(published, ClusteredNetwork):
-        inner, between = published.beliefs()
-        drawn = [structure(published.sample(seed=seed)) for seed in range(SAMPLES)]
-        after = {name: float(np.mean([each[name] for each in drawn])) for name in drawn[0]}
-        degrees = np.mean([_degree_distance(original, published.sample(seed=seed)) for seed in range(SAMPLES)])
-        told: dict[str, float] = {
-            "edges-generalized": published.size,
-            "super-nodes": len(published.inner),
-            "cliques": int((inner[published.sizes > 1] == 1).sum()),
-            "largest-belief": max(float(inner.max(initial=0)), float(between.max(initial=0))),
-            "structural-loss": published.structural_loss(),
-            "log-graphs": published.log_graphs(),
-            "degree-distance": float(degrees),
-        }
-    else:
-        after = structure(published)
-        told = {**_changed(original, published), "degree-distance": _degree_distance(original, published)}
-    return told | _beside(structure(original), after)
+        drawn = [published.sample(seed=seed) for seed in range(SAMPLES)]
+        found = [_compared(original, before, graph) for graph in drawn]
+        groups = memberships(original, published)
+        if groups:
+            errors = [group_count_error(original, graph, groups) for graph in drawn]
+            found = [
+                each | {"group-count-error": Between(off, off, off)} for each, off in zip(found, errors, strict=True)
+            ]
+        return _generalized(published) | _told(before, found)
+    return _changed(original, published) | _told(before, [_compared(original, before, published)])
+
+
+def _compared(original: Network, before: Structure, graph: Network) -> dict[str, Between]:
+    """Compare one graph with the original."""
+    after, most = Structure.of(graph), len(before.eigenvalues)
+    apart = np.abs(before.eigenvalues - after.eigenvalues[:most]).mean()
+    exact = {
+        "degree-distance": _degree_distance(original, graph),
+        "clustering-after": after.clustering,
+        "largest-eigenvalue-after": float(after.eigenvalues[0]),
+        "eigenvalue-distance": float(apart),
+        "communities-kept": agreement(before.communities, after.communities[: len(original)]),
+    }
+    return {name: Between(value, value, value) for name, value in exact.items()} | {
+        "path-length-after": after.path_length
+    }
+
+
+def _told(before: Structure, after: Sequence[dict[str, Between]]) -> dict[str, float]:
+    """Return the figures of the original beside means over some graphs, with ranges where these differ."""
+    known = {
+        "clustering": Between(before.clustering, before.clustering, before.clustering),
+        "path-length": before.path_length,
+        "largest-eigenvalue": Between(*[float(before.eigenvalues[0])] * 3),
+    }
+    found: dict[str, float] = {}
+    for name in after[0]:
+        all_ = [each[name] for each in after]
+        if name.endswith("-after"):
+            found |= _spread(name.replace("-after", "-before"), known[name.removesuffix("-after")])
+        mean = float(np.mean([each.value for each in all_]))
+        found |= _spread(name, Between(mean, min(each.low for each in all_), max(each.high for each in all_)))
+    return found
+
+
+def _spread(name: str, figure: Between) -> dict[str, float]:
+    if figure.low == figure.high:
+        return {name: figure.value}
+    return {name: figure.value, f"{name}-low": figure.low, f"{name}-high": figure.high}
+
+
+def _generalized(published: ClusteredNetwork) -> dict[str, float]:
+    inner, between = published.beliefs()
+    return {
+        "edges-generalized": published.size,
+        "super-nodes": len(published.inner),
+        "cliques": int((inner[published.sizes > 1] == 1).sum()),
+        "largest-belief": max(float(inner.max(initial=0)), float(between.max(initial=0))),
+        "structural-loss": published.structural_loss(),
+        "log-graphs": published.log_graphs(),
+    }
 
 
 def _changed(original: Network, published: Network) -> dict[str, float]:
@@ -59,55 +121,3 @@ def _degree_distance(original: Network, published: Network) -> float:
     most = int(max(original.degrees.max(), published.degrees.max()))
     shares = [np.bincount(each.degrees, minlength=most + 1) / len(each) for each in (original, published)]
     return float(np.abs(np.cumsum(shares[0] - shares[1])).sum())
-
-
-def structure(network: Network) -> dict[str, float]:
-    """Return figures of the structure: clustering, paths, and the largest eigenvalue.
-
-    Paths are measured from 200 persons, or from all if there are fewer; somebody out of reach does not count.
-    """
-    return {
-        "clustering": clustering(network),
-        "path-length": _path_length(network),
-        "largest-eigenvalue": float(eigenvalues(network)[0]),
-    }
-
-
-def _beside(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    return {f"{name}-{when}": each[name] for name in before for when, each in (("before", before), ("after", after))}
-
-
-def clustering(network: Network) -> float:
-    """Return the mean share of a person's pairs of neighbors who know each other; 0 for fewer than two neighbors."""
-    rows = np.empty(len(network.neighbors), dtype=np.int64)
-    inner_degrees(network.offsets, network.neighbors, np.zeros(len(network), dtype=np.int64), 1, rows)
-    sums = np.append(0, np.cumsum(rows))
-    degrees = network.degrees
-    pairs = degrees * (degrees - 1)
-    closed = sums[network.offsets[1:]] - sums[network.offsets[:-1]]
-    return float((closed / np.maximum(pairs, 1)).mean())
-
-
-def _path_length(network: Network) -> float:
-    rng, found = generator(0), np.empty(len(network), dtype=np.int64)
-    sources = rng.choice(len(network), min(SOURCES, len(network)), replace=False)
-    total = count = 0
-    for source in sources.tolist():
-        distances_from(network.offsets, network.neighbors, source, found)
-        total += int(found[found > 0].sum())
-        count += int((found > 0).sum())
-    return total / max(count, 1)
-
-
-def eigenvalues(network: Network) -> npt.NDArray[np.float64]:
-    """Return the largest eigenvalues of the adjacency matrix, at most 10, descending."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import eigsh
-
-    size = len(network)
-    ones = np.ones(len(network.neighbors))
-    matrix = csr_array((ones, network.neighbors, network.offsets), shape=(size, size))
-    if size <= 2 * EIGENVALUES or not network.size:
-        return np.asarray(np.linalg.eigvalsh(matrix.toarray())[::-1][:EIGENVALUES], dtype=np.float64)
-    found = eigsh(matrix, EIGENVALUES, which="LA", v0=np.ones(size), return_eigenvectors=False)
-    return np.sort(np.asarray(found, dtype=np.float64))[::-1]

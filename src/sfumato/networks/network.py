@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.networks.edge_tables import AsUndirected, EdgeRows, FoundEdges, edges_of
@@ -29,24 +30,32 @@ class EdgeNoise:
     added: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class SwitchedEdges:
+    """How many of the shown edges were switched, which is published; none of these is an original one."""
+
+    count: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Network:
-    """Persons and the undirected relations between them, at most one for each pair.
+    """Persons and the undirected edges between them, at most one for each pair.
 
-    Persons are numbered from 0 in the order of `keys`. Promises look at the structure only; kinds and weights of edges
-    are kept for the algorithms and measures that use them.
+    Persons are numbered from 0 in the order of `keys`. An edge may be of several kinds. Most promises look at the
+    structure only; kinds and weights of edges are kept for the promises, algorithms and measures that use them.
 
     Parameters
     ----------
     keys : the key of every person, whole numbers or texts.
     edges : the two persons of every edge, the lower number first, in ascending order.
-    kinds : the kind of every edge, if edges have kinds.
-    weights : the weight of every edge, if edges have weights.
+    kinds : a list of the kinds of every edge, if edges have kinds.
+    weights : the weight of every edge, if edges have weights; the sum of those of its kinds.
     persons : what is known of every person, a row each, if anything is.
     schema : the roles of the columns of `persons`.
     dropped : how many self-loops, double edges and edges in one direction only were left out because the caller
         asked for it.
     noise : how edges were changed at random, if they were.
+    original_degrees : of a published network, how many neighbors everybody had in the original, if that is published.
     alignment : for the owner of a published network only: rows of persons that can take each other's place.
 
     Examples
@@ -65,7 +74,8 @@ class Network:
     persons: pa.Table | None = None
     schema: Schema = field(default_factory=Schema)
     dropped: Mapping[str, int] = field(default_factory=dict)
-    noise: EdgeNoise | None = None
+    noise: EdgeNoise | SwitchedEdges | None = None
+    original_degrees: npt.NDArray[np.int64] | None = None
     alignment: npt.NDArray[np.int64] | None = None
 
     @classmethod
@@ -92,7 +102,8 @@ class Network:
         persons : a table with a row for each person; somebody without edges is known only by it.
         key : the column of `persons` that holds the keys, by default the first.
         source, target : the columns of `edges` that hold the keys of the two persons, by default the first two.
-        kind, weight : the columns of `edges` that hold the kind and the weight, if they have any.
+        kind, weight : the columns of `edges` that hold the kind and the weight, if they have any; two persons who are
+            related in several kinds have a row for each.
         schema : the roles of the other columns of `persons`; columns without a role are never published.
         directed : whether an edge from Ann to Bob says nothing about one from Bob to Ann.
         as_undirected : for directed edges, whether two persons are related if `"either"` names the other, or only if
@@ -125,7 +136,8 @@ class Network:
     ) -> Self:
         """Make a network of a NetworkX graph; `kind` and `weight` name attributes of its edges.
 
-        Attributes of its nodes become columns of `persons`. The other parameters are those of `from_edges`.
+        Attributes of its nodes become columns of `persons`; edges of several kinds come from a `MultiGraph`. The other
+        parameters are those of `from_edges`.
         """
         found = of_networkx(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
         return cls._of(found, schema)
@@ -160,7 +172,7 @@ class Network:
         )
 
     def to_networkx(self) -> ForeignGraph:
-        """Return the network as a NetworkX graph; needs the extra `networks`."""
+        """Return the network as a NetworkX graph; needs the extra `networks`. Several kinds are joined by `+`."""
         return as_networkx(self.keys, self.edges, self.persons, self._edge_columns())
 
     def to_igraph(self) -> ForeignGraph:
@@ -200,19 +212,35 @@ class Network:
     def with_edges(self, edges: npt.NDArray[np.integer]) -> Self:
         """Return the same persons with other edges, which have no kinds or weights."""
         return replace(
-            self, edges=sorted_edges(edges), kinds=None, weights=None, dropped={}, noise=None, alignment=None
+            self,
+            edges=sorted_edges(edges),
+            kinds=None,
+            weights=None,
+            dropped={},
+            noise=None,
+            original_degrees=None,
+            alignment=None,
         )
+
+    def with_roles(self, schema: Schema) -> Self:
+        """Return the same network with these roles of the columns of its persons."""
+        schema.check_columns([] if self.persons is None else self.persons.column_names)
+        return replace(self, schema=schema)
 
     def fingerprint(self) -> str:
         """Return a digest of keys, edges and persons, by which a recipe knows its original."""
         table = pa.table({"source": self.keys.take(self.edges[:, 0]), "target": self.keys.take(self.edges[:, 1])})
         parts = [fingerprint(pa.table({"key": self.keys})), fingerprint(table)]
-        parts += [fingerprint(pa.table({name: column})) for name, column in self._edge_columns().items()]
+        if self.kinds is not None:
+            listed = {"edge": pc.list_parent_indices(self.kinds), "kind": self.kinds.flatten()}
+            parts.append(fingerprint(pa.table(listed)))
+        parts += [] if self.weights is None else [fingerprint(pa.table({"weight": self.weights}))]
         parts += [] if self.persons is None else [fingerprint(self.persons)]
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
     def _edge_columns(self) -> dict[str, Any]:
-        columns = {"kind": self.kinds, "weight": None if self.weights is None else pa.array(self.weights)}
+        kinds = None if self.kinds is None else pc.binary_join(self.kinds, "+")
+        columns = {"kind": kinds, "weight": None if self.weights is None else pa.array(self.weights)}
         return {name: column for name, column in columns.items() if column is not None}
 
     def __repr__(self) -> str:

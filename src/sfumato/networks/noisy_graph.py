@@ -6,16 +6,26 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.kernels.wiring import switch, wire
+from sfumato.networks.bounded_degrees import Integers
 from sfumato.networks.network import Network, sorted_edges
-from sfumato.networks.noisy_degrees import Integers, private_degrees
+from sfumato.networks.noisy_degrees import private_degrees
+from sfumato.networks.paying import HiddenUnit
 from sfumato.queries.private.accountant import Accountant
 from sfumato.randomness import Stream
 
 ROUNDS = 10  # in each, as many pairs of edges try to switch as there are edges
 
 
-def private_graph(network: Network, *, epsilon: float | str, accountant: Accountant, analyst: str) -> Network:
-    """Make up a network that has about the degrees of an original, with pure differential privacy for edges.
+def private_graph(
+    network: Network,
+    *,
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    unit: HiddenUnit = "edge",
+    bound: int | None = None,
+) -> Network:
+    """Make up a network that has about the degrees of an original, with pure differential privacy.
 
     Its degrees are those of `private_degrees`; everything else is random, and nobody in it stands for anybody. Degrees
     that no network has lose what nobody is left for. Edges come from the rule of Havel and Hakimi and are then switched
@@ -23,9 +33,9 @@ def private_graph(network: Network, *, epsilon: float | str, accountant: Account
 
     Parameters
     ----------
-    network, epsilon, accountant, analyst : as for `private_degrees`.
+    network, epsilon, accountant, analyst, unit, bound : as for `private_degrees`.
     """
-    found = private_degrees(network, epsilon=epsilon, accountant=accountant, analyst=analyst)
+    found = private_degrees(network, epsilon=epsilon, accountant=accountant, analyst=analyst, unit=unit, bound=bound)
     edges = wired(found.degrees[::-1])
     stream = Stream()
     for _ in range(ROUNDS if len(edges) else 0):

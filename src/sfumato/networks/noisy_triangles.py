@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.coding.kernels.shared_neighbors import shared_neighbors
 from sfumato.exceptions import InfeasibleError
+from sfumato.networks.ladder import Integers, Ladder, best_pairs
 from sfumato.networks.network import Network
 from sfumato.networks.paying import pay
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.noise import noisy
-from sfumato.randomness import Stream
 
-Integers = npt.NDArray[np.int64]
-MOST_DRAWS = 4096  # proposals at a time
 CORNERS = 3
 
 
@@ -46,7 +41,7 @@ def private_triangles(
     One edge can be in as many triangles as there are other persons, but in most networks no edge is in nearly as many,
     nor after a few changes. So numbers are ordered by rungs: the true one, then as many on either side as one edge can
     change, then as many as one edge can change after another one changed, and so on; a number is the less likely, the
-    higher its rung. Draws are exact: rungs are discrete Laplace noise of OpenDP, and are rejected by whole numbers.
+    higher its rung. Draws are exact.
 
     Parameters
     ----------
@@ -67,7 +62,7 @@ def private_triangles(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ladder:
+class TriangleLadder(Ladder):
     """How far one edge can move the number of triangles after others changed.
 
     Parameters
@@ -82,45 +77,23 @@ class Ladder:
     most: int
 
     def widths(self, count: int) -> Integers:
-        """Return how many numbers each of the first rungs above the true number has: I(0), I(1) and so on."""
+        """Return the most triangles that an edge can change after 0, 1, 2 ... others changed."""
         changes = np.arange(count)
         found = np.zeros(count, dtype=np.int64)
         for shared, halves in zip(self.shared.tolist(), self.halves.tolist(), strict=True):
             np.maximum(found, shared + (changes + np.minimum(changes, halves)) // 2, out=found)
         return np.minimum(found, self.most)
 
-    def draw(self, epsilon: Fraction) -> int:
-        """Draw the distance from the true number: rung z has the weight exp(-|z| epsilon / 2) times its width."""
-        stream, draws = Stream(), min(8 + self.most, MOST_DRAWS)
-        while True:
-            rungs = noisy(np.zeros(draws, dtype=np.int64), sensitivity=2, epsilon=epsilon).numbers
-            widths = self.widths(min(int(np.abs(rungs).max()), self.converged))
-            sizes = np.concatenate([[1], widths, [self.most]])[np.minimum(np.abs(rungs), len(widths) + 1)]
-            accepted = np.flatnonzero(stream.below(self.most, draws) < sizes)
-            if len(accepted):
-                first = accepted[0]
-                return self._inside(int(rungs[first]), widths, int(stream.below(int(sizes[first]), 1)[0]))
-
     @property
-    def converged(self) -> int:
+    def converged(self) -> int:  # type: ignore[override]  # it follows from the others
         """After so many changes, an edge can change as much as in any network."""
         return 2 * self.most + 1
 
-    def _inside(self, rung: int, widths: Integers, place: int) -> int:
-        """Return the distance of one number of a rung."""
-        if rung == 0:
-            return 0
-        below = abs(rung) - 1
-        far = int(widths[:below].sum()) + max(below - len(widths), 0) * self.most
-        return (far + 1 + place) * (1 if rung > 0 else -1)
 
-
-def ladder_of(network: Network) -> tuple[int, Ladder]:
+def ladder_of(network: Network) -> tuple[int, TriangleLadder]:
     """Count triangles exactly, and find how far edges can move the count; for the owner's eyes only."""
     order = np.argsort(-network.degrees, kind="stable")
     triangles, halves = shared_neighbors(network.offsets, network.neighbors, order)
-    shared = np.flatnonzero(halves >= 0)[::-1]  # those who share more come first, and are beaten by more halves only
-    best = np.maximum.accumulate(halves[shared])
-    better = np.diff(best, prepend=-1) > 0
-    ladder = Ladder(shared=shared[better], halves=halves[shared][better], most=len(network) - 2)
-    return int(triangles), ladder
+    known = np.flatnonzero(halves >= 0)
+    shared, best = best_pairs(known, halves[known])
+    return int(triangles), TriangleLadder(shared=shared, halves=best, most=len(network) - 2)

@@ -1,8 +1,9 @@
-"""Pay for questions about the edges of a network before they are answered."""
+"""Pay for questions about a network before they are answered."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,21 +16,34 @@ from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
 from sfumato.validation import require
 
-EDGE = "edge"
+HiddenUnit: TypeAlias = Literal["edge", "person"]
+UNITS = get_args(HiddenUnit)
 
 
 def pay(
-    network: Network, epsilon: float | str, accountant: Accountant, analyst: str, question: str
+    network: Network,
+    epsilon: float | str,
+    accountant: Accountant,
+    analyst: str,
+    question: str,
+    *,
+    unit: HiddenUnit = "edge",
 ) -> tuple[Fraction, str]:
-    """Pay for a question about edges; return the exact epsilon, also as it is shown."""
-    if not isinstance(network, Network):
-        raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
+    """Pay for a question; return the exact epsilon, also as it is shown. A budget of edges never pays for persons."""
+    check_network(network)
     require(isinstance(accountant, Accountant), question, "accountant", "an Accountant", type(accountant).__name__)
+    require(unit in UNITS, question, "unit", " or ".join(map(repr, UNITS)), unit)
     units = units_of_cost(epsilon, question)
     noise.opendp()
-    accountant.belong_to(digest(network), EDGE)
+    accountant.belong_to(digest(network), unit)
     accountant.spend(analyst, shown(units), question)
     return Fraction(units, UNIT), shown(units)
+
+
+def check_network(network: object) -> None:
+    """Refuse what is no network."""
+    if not isinstance(network, Network):
+        raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
 
 
 def digest(network: Network) -> str:

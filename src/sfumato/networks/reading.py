@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.exceptions import ReadError, ReadWarning
-from sfumato.networks.edge_tables import AsUndirected
+from sfumato.networks.edge_tables import PAIR, AsUndirected
 from sfumato.networks.network import Network
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
 from sfumato.table.read import load, refuse_unreadable
+from sfumato.validation import require
 
 LISTS = (".txt", ".edges", ".edgelist", ".txt.gz")
 GRAPHML = ".graphml"
@@ -51,13 +52,15 @@ def read(
     """
     path = Path(source)
     refuse_unreadable(path)
+    first, second = _two_columns(edge_columns)
     if path.name.endswith(GRAPHML):
+        if persons is not None or edge_columns is not None:
+            raise ReadError("GraphML holds persons and edges itself; leave out the table of persons and columns.")
         graph = _graphml(path)
         return Network.from_networkx(
             graph, kind=kind, weight=weight, schema=schema, as_undirected=as_undirected, simplify=simplify
         )
     edges = edge_list(path) if path.name.endswith(LISTS) else told_table(path)
-    first, second = edge_columns or (None, None)
     return Network.from_edges(
         edges,
         persons=None if persons is None else told_table(Path(persons)),
@@ -71,6 +74,14 @@ def read(
         as_undirected=as_undirected,
         simplify=simplify,
     )
+
+
+def _two_columns(names: tuple[str, str] | None) -> tuple[str | None, str | None]:
+    if names is None:
+        return None, None
+    good = isinstance(names, tuple | list) and len(names) == PAIR and all(isinstance(name, str) for name in names)
+    require(good, "read", "edge_columns", "the names of two columns", names)
+    return names
 
 
 def told_table(path: Path) -> pa.Table:

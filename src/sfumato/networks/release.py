@@ -14,9 +14,17 @@ from sfumato.networks.auditing import audit
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.files import TOLD, read_published, same, write_published
 from sfumato.networks.network import Network
-from sfumato.networks.pictures import draw_candidates, draw_degrees, draw_super_nodes
+from sfumato.networks.pictures import draw_candidates, draw_degrees
 from sfumato.networks.promise import Published
+from sfumato.networks.structure import eigenvalues
+from sfumato.networks.super_node_picture import draw_super_nodes
 from sfumato.reporting.kind_pages import ReportSection
+
+TOLD_OF_MEASURES = (
+    "Distances are means: of degrees in neighbors per person, of the ten largest eigenvalues in their own size. "
+    "Communities are kept wholly at 1, and no better than by chance at 0. Paths are measured from everybody, or from "
+    "1,000 persons if there are more; then the range in brackets holds the mean of all with a confidence of 95 %."
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -56,11 +64,22 @@ class NetworkRelease(KindRelease[Published]):
         return {path.name: TOLD[path.stem] for path in sorted(folder.iterdir())}
 
     def _sections(self) -> Sequence[ReportSection]:
-        found = self.published
+        found, drawn = self.published, self.published
+        told = [TOLD_OF_MEASURES]
+        pictures = []
         if isinstance(found, ClusteredNetwork):
-            told = "Edges are published as counts of super-nodes; the degrees are those of a graph with these counts."
-            pictures = [draw_degrees(self.original, found.sample(seed=0)), draw_super_nodes(found)]
-        else:
-            told = "Degrees and candidates are those of the original and of the published network."
-            pictures = [draw_degrees(self.original, found), draw_candidates(self.original, found)]
-        return [ReportSection(title="Structure", sentences=(told,), pictures=pictures)]
+            drawn = found.sample(seed=0)
+            told.append(
+                "Edges are published as counts of super-nodes: figures are means over 20 graphs with these counts, and "
+                "degrees and eigenvalues below are those of one of them. Everybody in a super-node looks alike. Counts "
+                "between groups are edges between persons with two values of an attribute, and their error is relative."
+            )
+            pictures = [draw_super_nodes(found)]
+        assert isinstance(drawn, Network)  # noqa: S101 - what is no super-nodes is a network
+        rows = [
+            (title, *(f"{each:,.4g}" for each in eigenvalues(graph).tolist()))
+            for title, graph in (("original", self.original), ("published", drawn))
+        ]
+        head = ("largest eigenvalues", *(str(place) for place in range(1, len(rows[0]))))
+        shown = [draw_degrees(self.original, drawn), draw_candidates(self.original, found), *pictures]
+        return [ReportSection(title="Structure", sentences=told, head=head, rows=rows, pictures=shown)]

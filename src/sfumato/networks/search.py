@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.networks.network import Network
@@ -10,7 +11,12 @@ from sfumato.networks.promise import Published
 
 
 class NetworkSearch(KindSearch[Published]):
-    """A search for a graph or super-nodes. Persons keep their numbers; whoever publishes gives them others."""
+    """A search for a graph or super-nodes. Persons keep their numbers; whoever publishes gives them others.
+
+    `shows_kinds` says whether kinds of edges are published.
+    """
+
+    shows_kinds: ClassVar[bool] = False
 
     def told(self, original: Network, request: KindRequest[Published]) -> Mapping[str, float]:  # noqa: ARG002 - most tell nothing more
         """Return figures of the search besides what was lost, such as bounds."""

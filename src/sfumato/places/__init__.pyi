@@ -6,12 +6,15 @@ from .attacking import attack as attack
 from .catalogue import read_recipe as read_recipe
 from .cloaking import cloak as cloak
 from .earth import Area as Area
+from .hexagons import Hexagons as Hexagons
+from .hide_from_owners import HideFromOwners as HideFromOwners
 from .k_delta import KDelta as KDelta
 from .k_ways import KWays as KWays
 from .km_places import KMPlaces as KMPlaces
 from .linking_sources import link_sources as link_sources
 from .lkc_ways import LKC as LKC
 from .markov_chains import predict_next as predict_next
+from .measures import measure_ways as measure_ways
 from .meetings import find_meetings as find_meetings
 from .meetings import infer_friends as infer_friends
 from .merge_places import MergePlaces as MergePlaces
@@ -21,6 +24,7 @@ from .periodic_mobility import PeriodicMobility as PeriodicMobility
 from .periodic_mobility import fit_periodic_mobility as fit_periodic_mobility
 from .periodic_mobility import predict_periodic as predict_periodic
 from .place_client import PlaceClient as PlaceClient
+from .place_owners import PlaceOwners as PlaceOwners
 from .planar_laplace import PlanarLaplace as PlanarLaplace
 from .prefix_tree import PrefixTree as PrefixTree
 from .prefix_tree import SequenceCounts as SequenceCounts
@@ -41,6 +45,7 @@ from .suppress_visits import SuppressVisits as SuppressVisits
 from .tracking import track as track
 from .tracking import tracking_attack as tracking_attack
 from .trajectories import Trajectories as Trajectories
+from .wait_for_me import WaitForMe as WaitForMe
 from .way_release import WayRelease as WayRelease
 from .way_stream import StayTogether as StayTogether
 from .way_stream import WaysStream as WaysStream

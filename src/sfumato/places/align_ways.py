@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.k_ways import KWays
-from sfumato.places.never_walk_alone import clustered
+from sfumato.places.pivots import MeanDistances, clustered
 from sfumato.places.publishing import DIGITS
 from sfumato.places.region_ways import RegionWays
 from sfumato.places.trajectories import Points, Trajectories
@@ -51,7 +51,7 @@ class AlignWays(KindSearch[Trajectories]):
             raise SchemaError("The ways have no coordinates, so there are no boxes around them; merge places instead.")
         if ways.points.persons < k:
             raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-        label = clustered(_sketches(ways), ways.points.owner, k, np.inf)
+        label, _ = clustered(MeanDistances(_sketches(ways)), ways.points.owner, k, np.inf)
         x, y = ways.area.to_plane(ways.points.longitudes, ways.points.latitudes)
         corners = np.column_stack([x, x, y, y, *[ways.points.times / SECOND] * 2])
         left_out = _cost(np.ptp(corners, axis=0)[[0, 2, 4]])

@@ -1,63 +1,176 @@
-"""Attack published ways as somebody who knows a few points of a person would."""
+"""Attack published ways as somebody who knows something about their persons would."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.base import SINGLING_OUT
 from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.exceptions import SchemaError
 from sfumato.places.cells import SECOND
 from sfumato.places.earth import Area
+from sfumato.places.recognizing import Recognition
 from sfumato.places.region_ways import RegionWays
+from sfumato.places.tracking import tracking_in_windows
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.randomness import draw_seed, generator
 from sfumato.validation import is_number, is_whole, require
 
+ATTACKS = (
+    "known-points",
+    "home-work",
+    "signal-linking",
+    "markov-linking",
+    "next-place",
+    "who-knows-whom",
+    "tracking",
+)
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+NEVER = np.iinfo(np.int64).max
 
 
 def attack(
     published: Trajectories | RegionWays,
     original: Trajectories,
     *,
+    attacks: Sequence[str] = ATTACKS,
     points: int = 4,
     meters: float = 500.0,
     seconds: float = 3600.0,
     targets: int = 200,
     origin: Integers | None = None,
+    source: Trajectories | None = None,
+    friends: Sequence[tuple[str, str]] | None = None,
     seed: int | None = None,
 ) -> Attacks:
-    """Attack published ways by a few known points of persons of the original.
+    """Attack published ways by what an adversary knows about persons of the original.
 
-    The adversary knows where a person was at a few moments, to so many meters and seconds. A published way matches a
-    known point if it is within that of it at some moment, or if one of its regions covers it; places without times
-    match by their names. She claims the person of the ways that match if there is only one. Guessing picks any
-    person. The control removes the target's own ways, and counts the claims that are made all the same: all of them are
-    false.
+    The attacks are `"known-points"`, `"home-work"`, `"signal-linking"`, `"markov-linking"`, `"next-place"`,
+    `"who-knows-whom"` and `"tracking"`. What does not apply to the published form is skipped, with a sentence that says
+    why.
 
     Parameters
     ----------
     published : what is attacked; the original itself, to compare.
     original : the persons who are attacked.
+    attacks : which attacks to run; by default all.
     points : how many points are known; of a person with fewer, all of them.
-    meters, seconds : how exactly they are known.
+    meters, seconds : how exactly places and moments are known.
     targets : how many persons are attacked.
     origin : the original way of every published way, which only the owner knows; by default as the release tells it.
+    source : a second source of the same persons, with the same keys; by default half of their points.
+    friends : pairs of keys of persons who know each other, to learn from and to test.
     seed : repeats the draws, which protect nobody.
     """
-    for name, value in (("points", points), ("targets", targets)):
-        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
-    for name, exact in (("meters", meters), ("seconds", seconds)):
-        require(is_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
+    _check(attacks, {"points": points, "targets": targets}, {"meters": meters, "seconds": seconds})
     rng = generator(draw_seed() if seed is None else seed)
     matcher = _Matcher(published, original, meters, int(seconds * SECOND), origin)
-    if matcher.truth is None:
-        return Attacks(results=(), skipped={"known-points": "who is who is known to the owner of the release only."})
     chosen = rng.permutation(np.unique(original.points.owner))[:targets]
-    found = [matcher.persons(_known(original.points, int(person), points, rng)) for person in chosen]
-    return Attacks(results=(_judged(found, chosen, matcher),))
+    known = None if friends is None else _numbers(original, friends)
+    lab = _Lab(matcher, original, chosen, points, rng, source, known)
+    found = {name: lab.run(name) for name in ATTACKS if name in attacks}
+    return Attacks(
+        results=tuple(each for each in found.values() if not isinstance(each, str)),
+        skipped={name: each for name, each in found.items() if isinstance(each, str)},
+    )
+
+
+def _check(attacks: Sequence[str], counts: dict[str, int], sizes: dict[str, float]) -> None:
+    """Refuse what cannot be asked for."""
+    for name, value in counts.items():
+        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+    for name, exact in sizes.items():
+        require(is_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
+    for name in attacks:
+        require(name in ATTACKS, "attack", "attacks", f"among {', '.join(ATTACKS)}", name)
+
+
+def _numbers(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Integers:
+    """Return the numbers of pairs of persons who are in the original."""
+    number = {key: at for at, key in enumerate(original.keys)}
+    pairs = [(number.get(str(one), -1), number.get(str(other), -1)) for one, other in friends]
+    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    there = (found >= 0).all(axis=1) & (found[:, 0] != found[:, 1])
+    return np.asarray(found[there])
+
+
+@dataclass(frozen=True)
+class _Lab:
+    """Runs attacks that apply, and says of others why not."""
+
+    matcher: _Matcher
+    original: Trajectories
+    chosen: Integers
+    points: int
+    rng: np.random.Generator
+    source: Trajectories | None
+    friends: Integers | None
+
+    def run(self, name: str) -> AttackResult | str:
+        """Return the result of an attack, or a sentence that says why it does not apply."""
+        why = self._refused(name)
+        if why:
+            return why
+        try:
+            return self._ran(name)
+        except SchemaError as error:
+            return str(error)
+
+    def _refused(self, name: str) -> str:
+        """Say why an attack does not apply, if so."""
+        published, known = self.matcher.published, self.original.points
+        if name == "tracking" and published is not self.original:
+            return "published ways have their keys; on the original it shows what points without keys would tell."
+        if self.matcher.truth is None:
+            return "who is who is known to the owner of the release only."
+        if name == "known-points":
+            return ""
+        if isinstance(published, RegionWays):
+            return "what is published are regions, not points; known points attack them."
+        shown, why = published.points, ""
+        if name != "who-knows-whom" and not (shown.has_coordinates and known.has_coordinates):
+            why = "it is not known where the places are."
+        elif not (shown.timed and known.timed):
+            why = "what is published has no moments."
+        elif name == "who-knows-whom" and self.friends is None:
+            why = "it needs pairs of persons who know each other; give them by friends= (--friends)."
+        return why
+
+    def _ran(self, name: str) -> AttackResult:
+        if name == "known-points":
+            drawn = (_known(self.original.points, int(person), self.points, self.rng) for person in self.chosen)
+            return _judged([self.matcher.persons(points) for points in drawn], self.chosen, self.matcher)
+        if name == "tracking":
+            return tracking_in_windows(self.original, self.rng)
+        recognition = self._recognition()
+        runs: dict[str, Callable[[], AttackResult]] = {
+            "home-work": recognition.home_work,
+            "signal-linking": lambda: recognition.linking("signal", self.source),
+            "markov-linking": lambda: recognition.linking("markov", self.source),
+            "next-place": recognition.next_place,
+            "who-knows-whom": lambda: recognition.friends(np.asarray(self.friends), self.matcher.window / SECOND),
+        }
+        return runs[name]()
+
+    def _recognition(self) -> Recognition:
+        published, truth = self.matcher.published, self.matcher.truth
+        assert isinstance(published, Trajectories)  # noqa: S101 - else it was refused
+        assert truth is not None  # noqa: S101 - else it was refused
+        shown_as = np.full(int(self.original.points.owner.max()) + 1, -1, dtype=np.int64)
+        shown_as[truth[truth >= 0]] = np.flatnonzero(truth >= 0)
+        return Recognition(
+            published=published,
+            original=self.original,
+            shown_as=shown_as,
+            chosen=self.chosen,
+            meters=self.matcher.meters,
+            rng=self.rng,
+        )
 
 
 class _Matcher:
@@ -78,14 +191,42 @@ class _Matcher:
         if published is original:
             known = np.arange(len(original))
         self.truth = None if known is None else _truth(self.owner, original.points.owner[known])
+        self.bin = 0 if isinstance(published, RegionWays) or published is original else _bin(published.points)
         self.area: Area | None = original.area if original.points.has_coordinates else None
 
     def persons(self, known: Integers) -> Integers:
-        """Return the published persons one of whose ways matches every known point, given by their numbers."""
-        alive = np.ones(len(self.owner), dtype=np.bool_)
+        """Return the published persons whose ways match every known point, given by their numbers."""
+        alive = np.zeros(int(self.owner.max()) + 1, dtype=np.bool_)
+        alive[self.owner] = True
+        for matching in self._found(known):
+            if matching.any():
+                alive &= np.bincount(self.owner[matching], minlength=len(alive)) > 0
+        return np.flatnonzero(alive)
+
+    def _found(self, known: Integers) -> Iterator[Flags]:
+        """Yield which published ways match each known point or, in order, those of each original way."""
+        if isinstance(self.published, RegionWays) or self.published.points.timed:
+            yield from (self._matching(int(point)) for point in known)
+            return
+        for way in np.unique(self.original.way[known]):
+            yield self._in_order(self.published.points, known[self.original.way[known] == way])
+
+    def _in_order(self, points: Points, known: Integers) -> Flags:
+        """Return which published ways have the known points in order; one visit may be two that were collapsed."""
+        again = bool(((np.diff(points.way) == 0) & (np.diff(self._places(points)) == 0)).any())
+        last, alive = points.offsets[:-1] - 1, np.ones(points.ways, dtype=np.bool_)
         for point in known:
-            alive &= self._matching(int(point))
-        return np.unique(self.owner[alive])
+            near = np.flatnonzero(self._near(points, int(point)))
+            if not len(near):
+                continue  # left out of all ways
+            later = near[near > last[points.way[near]] - (not again)]
+            last = np.full(points.ways, NEVER)
+            np.minimum.at(last, points.way[later], later)
+            alive &= last < NEVER
+        return alive
+
+    def _places(self, points: Points) -> Integers:
+        return np.arange(len(points)) if points.places is None else points.places
 
     def _matching(self, point: int) -> Flags:
         """Return which published ways match one known point."""
@@ -98,7 +239,8 @@ class _Matcher:
     def _near(self, points: Points, point: int) -> Flags:
         known = self.original
         if points.timed and known.timed:
-            near = np.abs(points.times - known.times[point]) <= self.window
+            after = known.times[point] - points.times
+            near = (-self.window <= after) & (after <= self.window + self.bin)
         else:
             near = np.ones(len(points), dtype=np.bool_)
         if points.has_coordinates and self.area is not None:
@@ -125,6 +267,13 @@ class _Matcher:
         time = self.original.times[point]
         there = np.bincount(regions.way[(begin <= time) & (time <= end)], minlength=len(regions)) > 0
         return np.asarray(~there)
+
+
+def _bin(points: Points) -> int:
+    """Return how long the bins of time are that places are published for; 0 where moments are published."""
+    if points.has_coordinates or not points.timed:
+        return 0
+    return int(np.gcd.reduce(points.times))
 
 
 def _truth(published: Integers, original: Integers) -> Integers:

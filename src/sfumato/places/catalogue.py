@@ -9,18 +9,22 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.kinds.search import KindSearch
 from sfumato.places.align_ways import AlignWays
+from sfumato.places.hide_from_owners import HideFromOwners
 from sfumato.places.k_delta import KDelta
 from sfumato.places.k_ways import KWays
 from sfumato.places.km_places import KMPlaces
 from sfumato.places.lkc_ways import LKC
 from sfumato.places.merge_places import MergePlaces
 from sfumato.places.never_walk_alone import NeverWalkAlone
+from sfumato.places.place_owners import PlaceOwners
 from sfumato.places.suppress_visits import SuppressVisits
+from sfumato.places.wait_for_me import WaitForMe
 
 KIND = "ways"
-MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces, LKC)}
+MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces, LKC, PlaceOwners)}
 ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
-    algorithm.name: algorithm for algorithm in (NeverWalkAlone, AlignWays, MergePlaces, SuppressVisits)
+    algorithm.name: algorithm
+    for algorithm in (NeverWalkAlone, WaitForMe, AlignWays, MergePlaces, SuppressVisits, HideFromOwners)
 }
 
 

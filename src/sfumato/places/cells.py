@@ -1,10 +1,11 @@
-"""Cells of a square grid, and bins of time: points as coarse as an adversary knows them."""
+"""Cells of a grid, and bins of time: points as coarse as an adversary knows them."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, require
 
@@ -12,19 +13,25 @@ Integers = npt.NDArray[np.int64]
 SECOND = 1_000_000  # microseconds
 
 
-def coarse_points(ways: Trajectories, *, meters: float, seconds: float) -> Integers:
+def coarse_points(ways: Trajectories, *, meters: float, seconds: float, cells: PublicCells | None = None) -> Integers:
     """Give a number to the cell and bin of time of every point; points with the same number look alike.
 
     Where only the names of places are known, a place is a cell.
     """
-    require(is_number(meters) and meters > 0, "places", "meters", "a number above 0", meters)
     require(is_number(seconds) and seconds > 0, "places", "seconds", "a number above 0", seconds)
     bins = ways.points.times // int(seconds * SECOND)
-    return numbered(place_cells(ways, meters), bins - bins.min())
+    return numbered(place_cells(ways, meters, cells), bins - bins.min())
 
 
-def place_cells(ways: Trajectories, meters: float) -> Integers:
-    """Give a number to the square of every point in a grid of so many meters, or to its place if only that is known."""
+def place_cells(ways: Trajectories, meters: float, cells: PublicCells | None = None) -> Integers:
+    """Give a number to the square of every point in a grid of so many meters, or to its place if only that is known.
+
+    If there are cells of a public area, their numbers are given instead.
+    """
+    require(is_number(meters) and meters > 0, "places", "meters", "a number above 0", meters)
+    if cells is not None:
+        require(isinstance(cells, PublicCells), "places", "cells", "Squares or Hexagons", type(cells).__name__)
+        return cells.numbers(ways)
     points: Points = ways.points
     if not points.has_coordinates:
         assert points.places is not None  # noqa: S101 - one of both is known

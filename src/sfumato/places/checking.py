@@ -28,6 +28,7 @@ class Findings:
     split : moments at which a person is at two places.
     jumps : steps faster than 1,000 km/h.
     single : ways of one point.
+    folded : moments that the clock on the wall shows twice or never, when summer time ends or begins.
     """
 
     duplicates: int = 0
@@ -36,6 +37,7 @@ class Findings:
     split: int = 0
     jumps: int = 0
     single: int = 0
+    folded: int = 0
 
     SENTENCES: ClassVar = {
         "duplicates": "{n} points were there more than once and are kept once.",
@@ -44,6 +46,7 @@ class Findings:
         "split": "{n} times a person is at two places at one moment.",
         "jumps": "{n} steps are faster than 1,000 km/h.",
         "single": "{n} ways have one point only.",
+        "folded": "{n} moments are in an hour that the clock shows twice or never; the earlier one is taken.",
     }
 
     @property
@@ -71,4 +74,5 @@ def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:
         split=int(split.sum()),
         jumps=jumps,
         single=int((points.lengths == 1).sum()),
+        folded=read.folded,
     )

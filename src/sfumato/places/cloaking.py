@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.places.earth import Area, Floats
+from sfumato.places.positions import paired_positions
 from sfumato.places.squares import Integers, Regions, Snapshot, boxes
 from sfumato.validation import is_number, is_whole, require
 
@@ -56,7 +57,8 @@ def cloak(
     require(is_whole(k) and k >= 1, "cloak", "k", "a whole number of at least 1", k)
     require(method in METHODS, "cloak", "method", f"one of {', '.join(METHODS)}", method)
     require(is_number(smallest) and smallest >= 0, "cloak", "smallest", "an area of at least 0", smallest)
-    snapshot = Snapshot.of(longitudes, latitudes, order=order, area=area)
+    require(area is None or isinstance(area, Area), "cloak", "area", "an sf.places.Area", type(area).__name__)
+    snapshot = Snapshot.of(*paired_positions(longitudes, latitudes), order=order, area=area)
     if len(snapshot) < k:
         raise InfeasibleError(f"There are {len(snapshot):,} persons, fewer than k = {k:,}; ask for less.")
     if method == "casper":

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
+from sfumato.places.square_names import squares_at
 from sfumato.table.frames import Frame, FrameKind, to_arrow, zones_of
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
@@ -44,6 +45,7 @@ class ReadColumns:
     """The columns of a table of points as arrays, in the order of its rows."""
 
     person: Integers
+    keys: tuple[str, ...]
     trip: Integers
     times: Integers
     longitudes: Floats
@@ -56,21 +58,32 @@ class ReadColumns:
     zone: str
     kind: FrameKind
     disordered: int
+    folded: int
 
 
-def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> ReadColumns:
+def read_columns(
+    table: Frame, columns: Columns, coordinates: Frame | None, *, squares: float | None = None
+) -> ReadColumns:
     """Read the columns of points; refuse missing cells, moments without a zone and degrees that cannot be."""
     arrow, kind = to_arrow(_with_degrees(table))
     if not arrow.num_rows:
         raise SchemaError("The table of points has no rows; there is nothing to publish.")
-    person = _coded(arrow, columns.person)[0]
+    person, keys = _coded(arrow, columns.person)
     trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
     place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
     values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
-    times, zone = _moments(arrow, columns) if columns.order is None else (_whole(arrow, columns.order), "UTC")
+    if columns.order is None:
+        times, zone, folded = _moments(arrow, columns)
+    else:
+        times, zone, folded = _whole(arrow, columns.order), "UTC", 0
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
+    if squares is not None:
+        if names:
+            raise SchemaError("The ways have names of places already; leave out place= or squares=.")
+        place, names = squares_at(longitudes, latitudes, squares)
     return ReadColumns(
         person=person,
+        keys=keys,
         trip=trip,
         times=times,
         longitudes=longitudes,
@@ -83,14 +96,18 @@ def read_columns(table: Frame, columns: Columns, coordinates: Frame | None) -> R
         zone=zone,
         kind=kind,
         disordered=_disordered(person, trip, times),
+        folded=folded,
     )
 
 
 def _with_degrees(table: Any) -> Any:
     """Give a GeoDataFrame columns of degrees in place of its points; other tables stay as they are."""
     geometry: Any = getattr(table, "geometry", None)
-    if not (hasattr(geometry, "x") and hasattr(geometry, "y")):
-        return table
+    try:
+        if not (hasattr(geometry, "x") and hasattr(geometry, "y")):
+            return table
+    except ValueError:
+        raise SchemaError("The geometries of the GeoDataFrame are no points; give the points of ways.") from None
     system = getattr(table, "crs", None)
     if system is not None and not getattr(system, "is_geographic", False):
         raise SchemaError("The points of the GeoDataFrame are not in degrees; convert it with to_crs(4326) first.")
@@ -118,8 +135,11 @@ def _coded(table: pa.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
     return pc.index_in(coded, value_set=ordered).to_numpy().astype(np.int64), tuple(map(str, ordered.to_pylist()))
 
 
-def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str]:
-    """Return moments as microseconds in UTC, and the zone of their clock on the wall."""
+def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str, int]:
+    """Return moments as microseconds in UTC, the zone of their clock on the wall, and how many it shows twice or never.
+
+    Of a time that the clock shows twice the first is taken; one that it never shows is where it jumps.
+    """
     column, zone = _column(table, columns.time), columns.zone or zones_of(table).get(columns.time)
     _check_zone(zone)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -135,8 +155,13 @@ def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str]:
                 f"The moments of column {columns.time!r} have no time zone; say which one by zone= (--zone), as in "
                 "'Europe/Berlin'."
             )
-        moments = pc.assume_timezone(moments, zone, ambiguous="earliest", nonexistent="latest")
-    return moments.cast(pa.int64()).to_numpy(), zone or "UTC"
+        first, last = (
+            pc.assume_timezone(moments, zone, ambiguous=one, nonexistent=other)
+            for one, other in (("earliest", "latest"), ("latest", "earliest"))
+        )
+        folded = int(pc.sum(pc.not_equal(first, last)).as_py())
+        return first.cast(pa.int64()).to_numpy(), zone, folded
+    return moments.cast(pa.int64()).to_numpy(), zone or "UTC", 0
 
 
 def _check_zone(zone: str | None) -> None:
@@ -165,17 +190,27 @@ def _degrees(
     table: pa.Table, columns: Columns, names: tuple[str, ...], place: Integers, coordinates: Frame | None
 ) -> tuple[Floats, Floats]:
     """Return the degrees of every point; without any if only places are named."""
+    _refuse_swapped(columns)
     named = {
         side: getattr(columns, side) or next((each for each in known if each in table.column_names), None)
         for side, known in NAMES.items()
     }
     if coordinates is not None:
+        if not names:
+            raise SchemaError("Coordinates of places need their names; name the column of places by place= (--place).")
         return _looked_up(to_arrow(coordinates)[0], names, place)
     if named["longitude"] is None and named["latitude"] is None and names:
         return np.full(len(place), np.nan), np.full(len(place), np.nan)
     sides = [_numbers(table, named[side] or side) for side in NAMES]
     refuse_strange_degrees(*sides)
     return sides[0], sides[1]
+
+
+def _refuse_swapped(columns: Columns) -> None:
+    """Refuse columns whose names say that they are swapped."""
+    for side, other in (("longitude", "latitude"), ("latitude", "longitude")):
+        if (getattr(columns, side) or "").lower() in NAMES[other]:
+            raise SchemaError(f"The column named as {side} looks like the {other}; swap the two.")
 
 
 def _numbers(table: pa.Table, name: str) -> Floats:
@@ -207,14 +242,13 @@ def refuse_strange_degrees(longitudes: Floats, latitudes: Floats) -> None:
 def _looked_up(table: pa.Table, names: tuple[str, ...], place: Integers) -> tuple[Floats, Floats]:
     """Return the degrees of every point from a table of places."""
     known = texts(_column(table, table.column_names[0]))
-    found = pc.index_in(
-        pa.array(names, pa.string()), value_set=known.combine_chunks() if hasattr(known, "chunks") else known
-    )
-    if found.null_count or not names:
-        raise SchemaError(
-            f"{found.null_count:,} places have no coordinates; add them to the table of places, and name the column of "
-            "places with place=."
-        )
+    known = known.combine_chunks() if hasattr(known, "chunks") else known
+    twice = len(known) - len(pc.unique(known))
+    if twice:
+        raise SchemaError(f"{twice:,} places are more than once in the table of places; give each one place.")
+    found = pc.index_in(pa.array(names, pa.string()), value_set=known)
+    if found.null_count:
+        raise SchemaError(f"{found.null_count:,} places have no coordinates; add them to the table of places.")
     sides = [
         _numbers(table, next((each for each in NAMES[side] if each in table.column_names), side)) for side in NAMES
     ]

@@ -26,7 +26,8 @@ class Crowds:
     last : the last moment, column and row of every person.
     crowd : the key of every person's crowd.
     since : since when those without a crowd wait.
-    late, suppressed : how many points were left out because they came too late, or because nobody came to join.
+    late, suppressed : how many points came too late, and how many times somebody was left out because nobody came to
+        join.
     """
 
     clock: int = -(2**62)

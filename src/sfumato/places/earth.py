@@ -15,6 +15,7 @@ from sfumato.validation import is_number, require
 Floats = npt.NDArray[np.float64]
 
 RADIUS = 6_371_008.8  # meters, the mean radius of the earth
+DEGREE = radians(1.0) * RADIUS  # meters of one degree of latitude
 MOST_ERROR = 0.01  # of east-west distances at the rim of an area
 HIGHEST = 85.0  # degrees of latitude
 HALF_TURN = 180.0
@@ -98,21 +99,29 @@ class Area:
     @property
     def height(self) -> float:
         """The height in the plane, in meters."""
-        return _METERS * (self.north - self.south)
+        return DEGREE * (self.north - self.south)
 
     @property
     def _across(self) -> float:
-        return _METERS * cos(radians(self.middle))
+        return DEGREE * cos(radians(self.middle))
 
     @property
     def _most_across(self) -> float:
         nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
-        return _METERS * cos(radians(nearest))
+        return DEGREE * cos(radians(nearest))
 
     def contains(self, longitude: Floats, latitude: Floats) -> npt.NDArray[np.bool_]:
         """Return which points are inside."""
         inside = (self.west <= longitude) & (longitude <= self.east)
         return np.asarray(inside & (self.south <= latitude) & (latitude <= self.north))
+
+    def refuse_outside(self, longitude: Floats, latitude: Floats) -> None:
+        """Refuse points outside, and say so if longitude and latitude look swapped."""
+        outside = int((~self.contains(longitude, latitude)).sum())
+        if outside:
+            swapped = bool(self.contains(latitude, longitude).all())
+            hint = "longitude and latitude look swapped" if swapped else "give a larger area, or leave them out"
+            raise SchemaError(f"{outside:,} places are outside the area; {hint}.")
 
     def to_plane(self, longitude: Floats, latitude: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
         """Return points as meters east and north of the southwest corner.
@@ -120,19 +129,16 @@ class Area:
         In the widest plane no distance is too short, and none is longer in that of a smaller area.
         """
         across = self._most_across if widest else self._across
-        return (longitude - self.west) * across, (latitude - self.south) * _METERS
+        return (longitude - self.west) * across, (latitude - self.south) * DEGREE
 
     def to_degrees(self, x: Floats, y: Floats, *, widest: bool = False) -> tuple[Floats, Floats]:
         """Return points of the plane as longitude and latitude."""
         across = self._most_across if widest else self._across
-        return self.west + x / across, self.south + y / _METERS
+        return self.west + x / across, self.south + y / DEGREE
 
     def to_dict(self) -> dict[str, float]:
         """Return the sides by name."""
         return {"west": self.west, "south": self.south, "east": self.east, "north": self.north}
-
-
-_METERS = radians(1.0) * RADIUS  # of one degree of latitude
 
 
 def _down(degrees: float) -> float:

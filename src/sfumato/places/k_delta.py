@@ -11,6 +11,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.interpolating import largest_distance, places_at, spans
+from sfumato.places.required import points_of
 from sfumato.places.trajectories import Integers, Points, Trajectories
 from sfumato.validation import is_number, is_whole, require
 
@@ -65,7 +66,7 @@ class KDelta(KindPromise[Trajectories]):
 
     def judge(self, published: Trajectories) -> KindVerdict:
         """Look at every cluster; one whose ways run apart counts as one person."""
-        points = published.points
+        points = points_of(published, self.name)
         if points.clusters is None:
             raise SchemaError("The ways are in no clusters; name the column of clusters with cluster=.")
         if not points.has_coordinates:

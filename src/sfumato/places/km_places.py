@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.coding.sequences import selections
-from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
+from sfumato.places.required import places_of, points_of
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
 
@@ -58,11 +58,9 @@ class KMPlaces(KindPromise[Trajectories]):
 
     def judge(self, published: Trajectories) -> KindVerdict:
         """Count the persons of every sequence of at most m places."""
-        points = published.points
-        if points.places is None:
-            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        points = points_of(published, self.name)
         level, broken = float(points.persons), 0
-        for found in selections(points.places, points.offsets, points.owner, self.m):
+        for found in selections(places_of(points), points.offsets, points.owner, self.m):
             level = min(level, float(found.support.min()))
             broken += int((found.support < self.k).sum())
         return KindVerdict(self, level, broken)

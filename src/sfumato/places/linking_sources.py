@@ -41,7 +41,8 @@ def link_sources(
     ----------
     first, second : the sources.
     truth : for every person of the first source her number in the second; -1 for those who are not there, who are the
-        control: every link that is claimed for them is false.
+        control: every link that is claimed for them is false. If all are there, the control takes everybody for the
+        next one: how often links would be right if they said nothing about who is who.
     method : how persons are compared.
     meters, minutes : what a stay is, as for `find_stays`.
 
@@ -138,6 +139,7 @@ def _judged(scores: Floats, truth: Integers, method: str) -> AttackResult:
     rows, columns = linear_sum_assignment(-np.nan_to_num(scores))
     assigned = np.full(len(best), -1)
     assigned[rows] = columns
+    control = mutual[~there] if not there.all() else mutual & (best == np.roll(truth, 1))
     return AttackResult(
         attack=f"{method}-linking",
         question=LINKABILITY,
@@ -145,8 +147,8 @@ def _judged(scores: Floats, truth: Integers, method: str) -> AttackResult:
         claims=int((mutual & there).sum()),
         successes=int((mutual & there & (best == truth)).sum()),
         baseline=1 / scores.shape[1],
-        control_targets=int((~there).sum()),
-        control_successes=int((mutual & ~there).sum()),
+        control_targets=len(control),
+        control_successes=int(control.sum()),
         details={
             "best is right": float((usable & (best == truth))[there].mean()),
             "assignment is right": float((assigned == truth)[there].mean()),

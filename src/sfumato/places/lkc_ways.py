@@ -13,6 +13,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.cells import SECOND, numbered
+from sfumato.places.required import places_of, points_of
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, is_whole, require
 
@@ -73,7 +74,7 @@ class LKC(KindPromise[Trajectories]):
 
     def judge(self, published: Trajectories) -> KindVerdict:
         """Count the persons of every sequence of at most l visits, and their sensitive values."""
-        points = published.points
+        points = points_of(published, self.name)
         visit = visits(points, self.seconds)
         level, broken = float(points.persons), 0
         for found in selections(visit, points.offsets, points.owner, self.l):
@@ -94,10 +95,11 @@ class LKC(KindPromise[Trajectories]):
 
 def visits(points: Points, seconds: float) -> Integers:
     """Give a number to the place and bin of time of every point."""
-    if points.places is None or not points.timed:
-        raise SchemaError("LKC-privacy is about places with times; name the columns with place= and time=.")
+    places = places_of(points)
+    if not points.timed:
+        raise SchemaError("LKC-privacy is about places with times, and these have an order only; promise km-places.")
     bins = points.times // int(seconds * SECOND)
-    return numbered(points.places, bins - bins.min())
+    return numbered(places, bins - bins.min())
 
 
 def _of_persons(points: Points) -> Integers:

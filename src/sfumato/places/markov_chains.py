@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ class MarkovChain:
     transitions : shares, a row for every state.
     stationary : the long-run share of every state.
     visits : the states in the order in which they were visited.
+    begins : when each of these visits began, in microseconds.
     """
 
     x: Floats
@@ -35,6 +36,7 @@ class MarkovChain:
     transitions: Floats
     stationary: Floats
     visits: Integers
+    begins: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -63,6 +65,7 @@ def find_chain(stays: Stays) -> MarkovChain:
         transitions=transitions,
         stationary=_stationary(transitions),
         visits=visits,
+        begins=stays.begin[there],
     )
 
 
@@ -97,8 +100,19 @@ def chain_distance(first: MarkovChain, second: MarkovChain) -> float:
 
 
 def chain_distances(first: Sequence[MarkovChain], second: Sequence[MarkovChain]) -> Floats:
-    """Return the distances of all pairs of chains."""
-    return np.array([[chain_distance(one, other) for other in second] for one in first])
+    """Return the distances of all pairs of chains, a row for every one of the first."""
+    found = np.full((len(first), len(second)), np.inf)
+    some = [at for at, chain in enumerate(second) if len(chain)]
+    if not some:
+        return found
+    starts = np.append(0, np.cumsum([len(second[each]) for each in some]))[:-1]
+    x, y, share = (np.concatenate([getattr(second[each], side) for each in some]) for side in ("x", "y", "stationary"))
+    for row, chain in enumerate(first):
+        if len(chain):
+            apart = np.hypot(chain.x[:, None] - x, chain.y[:, None] - y)
+            there = chain.stationary @ np.minimum.reduceat(apart, starts, axis=1)
+            found[row, some] = (there + np.add.reduceat(share * apart.min(axis=0), starts)) / 2
+    return found
 
 
 def predict_next(stays: Stays, persons: int) -> AttackResult:

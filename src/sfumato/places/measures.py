@@ -5,64 +5,93 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.places.cells import numbered
 from sfumato.places.earth import Area, haversine
+from sfumato.places.jensen_shannon import jensen_shannon
+from sfumato.places.next_places import most_frequent_next, steps_of
+from sfumato.places.place_losses import place_losses
+from sfumato.places.place_measures import measure_names
 from sfumato.places.region_ways import RegionWays
 from sfumato.places.singling_out import unicity
+from sfumato.places.spread_ways import SpreadWays
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.randomness import generator
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 SEED = 1  # of boxes and of known points: the same release is measured alike
 BOXES = 1000
 SHARE = 0.01  # of the area and of the time that a box covers
 CELL = 500.0  # meters
 KNOWN = 4  # points
+MEANINGS = {
+    "ways-kept": "published ways for every original one",
+    "persons-kept": "published persons for every original one",
+    "points-kept": "published points or steps for every original point",
+    "places-kept": "different published places for every original one",
+    "places-merged": "for how many original places a published one stands, on average",
+    "region-square-kilometers": "the mean size of a region, in square kilometers",
+    "region-hours": "the mean time that a region covers, in hours",
+    "distance-moved": "how far points were moved, in meters, on average",
+    "distance-moved-95": "how far 95 of 100 points were moved at most, in meters",
+    "unicity-before": f"the share of persons whom {KNOWN} points to {CELL:g} m and an hour single out in the original",
+    "unicity-after": "the same in what is published; of regions, who has a sequence of her own",
+    "range-count-error": "how wrong the count of points in 1 % of area and time is, in relation to it",
+    "density-divergence": f"how differently points spread over cells of {CELL:g} m or places: 0 alike, 1 disjoint",
+    "origin-destination-divergence": "the same for where ways begin and end",
+    "trip-length-error": "how wrong the mean length of a way is, in relation to it",
+    "next-place-kept": "how much of the accuracy is left with which the next cell or place is foretold",
+}
 
 
 def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -> dict[str, float]:
-    """Compute all measures; 0 means that nothing is lost, except for shares that are kept and for unicity."""
+    """Compute what published ways have lost, whatever their form.
+
+    0 means that nothing is lost, except for what is kept, where 1 does, and for unicity, which is a risk. Regions count
+    as if their persons were anywhere inside; of their ways the middles are taken. Places without coordinates are
+    compared by their names, merged ones as if each of them were as likely. Made-up ways have not moved from anywhere.
+
+    Parameters
+    ----------
+    original : the ways that they were made from.
+    published : what is published.
+    """
+    before = original.points
+    found = {"unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share}
     if isinstance(published, RegionWays):
-        return _measure_regions(original, published)
-    before, after = original.points, published.points
-    found = {
-        "ways-kept": after.ways / before.ways,
-        "persons-kept": after.persons / before.persons,
-        **distance_moved(before, after),
-        "unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share,
-        "unicity-after": unicity(published, points=KNOWN, meters=CELL, seed=SEED).share,
-    }
+        alone = published.groups[1][published.groups[0]] == 1
+        kept = _kept(before, len(published), published.persons, len(published.boxes))
+        found = {**kept, **_sizes(original.area, published), **found, "unicity-after": float(alone.mean())}
+        return found | spatial_measures(before, SpreadWays.of_regions(published, original.area), original.area)
+    after = published.points
+    kept = _kept(before, after.ways, after.persons, len(after))
+    found = {**kept, **place_losses(before, after), **distance_moved(before, after), **found}
+    found["unicity-after"] = unicity(published, points=KNOWN, meters=CELL, seed=SEED).share
     if before.has_coordinates and after.has_coordinates:
-        area = original.area
-        found |= {
-            "range-count-error": range_count_error(before, after, area),
-            "density-divergence": divergence(_cells(before, area), _cells(after, area)),
-            "origin-destination-divergence": divergence(_trips(before, area), _trips(after, area)),
-            "trip-length-error": _trip_length_error(before, after),
-        }
-    return found
+        return found | spatial_measures(before, SpreadWays.of_points(after, original.area), original.area)
+    return found | measure_names(before, after)
 
 
-def _measure_regions(original: Trajectories, published: RegionWays) -> dict[str, float]:
-    """Compute how large regions are, and how many points none of them covers."""
-    area, before = original.area, original.points
+def _kept(before: Points, ways: int, persons: int, points: int) -> dict[str, float]:
+    return {
+        "ways-kept": ways / before.ways,
+        "persons-kept": persons / before.persons,
+        "points-kept": points / len(before),
+    }
+
+
+def _sizes(area: Area, published: RegionWays) -> dict[str, float]:
+    """Compute how large regions are."""
     west, south = area.to_plane(published.boxes[:, 0], published.boxes[:, 1])
     east, north = area.to_plane(published.boxes[:, 2], published.boxes[:, 3])
-    alone = published.groups[1][published.groups[0]] == 1
     return {
-        "ways-kept": len(published) / before.ways,
-        "persons-kept": published.persons / before.persons,
-        "points-kept": len(published.boxes) / len(before),
         "region-square-kilometers": float(((east - west) * (north - south)).mean() / 1e6),
         "region-hours": float(np.diff(published.intervals, axis=1).mean() / 3.6e9),
-        "unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share,
-        "unicity-after": float(alone.mean()),
     }
 
 
 def distance_moved(before: Points, after: Points) -> dict[str, float]:
     """Return how far published places are from where their persons were at that moment, in meters."""
-    if after.origin is None or not after.has_coordinates:
+    if after.origin is None or not (after.has_coordinates and before.has_coordinates and after.timed and before.timed):
         return {}
     far = []
     for way, origin in enumerate(after.origin):
@@ -75,63 +104,98 @@ def distance_moved(before: Points, after: Points) -> dict[str, float]:
     return {"distance-moved": float(moved.mean()), "distance-moved-95": float(np.quantile(moved, 0.95))}
 
 
-def range_count_error(before: Points, after: Points, area: Area, boxes: int = BOXES) -> float:
-    """Return how wrong the share of points in a random box of space and time is, on average and in relation to it."""
-    rng = generator(SEED)
-    axes = [_axes(points, area) for points in (before, after)]
-    low, high = axes[0].min(axis=1, keepdims=True), axes[0].max(axis=1, keepdims=True)
-    side = (high - low) * np.array([[SHARE**0.5], [SHARE**0.5], [SHARE]])
-    errors = []
-    for start in (low + rng.random((boxes, 3, 1)) * (high - low - side)).astype(np.float64):
-        shares = [float((((start <= each) & (each <= start + side)).all(axis=0)).mean()) for each in axes]
-        errors.append(abs(shares[0] - shares[1]) / max(shares) if max(shares) else 0.0)
-    return float(np.mean(errors))
+def spatial_measures(points: Points, after: SpreadWays, area: Area) -> dict[str, float]:
+    """Compute what places in space have lost."""
+    before = SpreadWays.of_points(points, area)
+    return {
+        "range-count-error": range_count_error(before, after),
+        "density-divergence": density_divergence(before, after),
+        "origin-destination-divergence": trip_divergence(before, after),
+        "trip-length-error": trip_length_error(before, after),
+        "next-place-kept": next_place_kept(before, after),
+    }
 
 
-def divergence(before: tuple[npt.NDArray[np.int64], ...], after: tuple[npt.NDArray[np.int64], ...]) -> float:
-    """Return the Jensen-Shannon divergence, base 2, of how often combinations of numbers occur: 0 alike, 1 disjoint.
+def range_count_error(before: SpreadWays, after: SpreadWays, boxes: int = BOXES) -> float:
+    """Return how wrong the share of points in a random box of space and time is, on average and in relation to it.
 
-    >>> divergence((np.array([0, 1]),), (np.array([0, 0]),))
-    0.311...
+    Boxes cover 1 % of the area and of the time of the original; where one side has no moments, of the area alone.
     """
-    label = np.zeros(len(before[0]) + len(after[0]), dtype=np.int64)
-    for first, second in zip(before, after, strict=True):
-        column = np.concatenate([first, second])
-        label = numbered(label, column - column.min())
-    counts = [np.bincount(part, minlength=int(label.max()) + 1) for part in np.split(label, [len(before[0])])]
-    shares = [count / count.sum() for count in counts]
-    middle = (shares[0] + shares[1]) / 2
-    return float(sum(_relative_entropy(share, middle) for share in shares) / 2)
+    axes = (0, 1, 2) if before.timed and after.timed else (0, 1)
+    low, high = before.low.min(axis=0), before.high.max(axis=0)
+    side = (high - low) * np.array([SHARE**0.5, SHARE**0.5, SHARE])
+    start = low + generator(SEED).random((boxes, 3)) * (high - low - side)
+    shares = [ways.inside(start, start + side, axes) for ways in (before, after)]
+    larger = np.maximum(*shares)
+    return float((np.abs(shares[0] - shares[1]) / np.where(larger > 0, larger, 1.0)).mean())
 
 
-def _relative_entropy(share: Floats, other: Floats) -> float:
-    there = share > 0
-    return float((share[there] * np.log2(share[there] / other[there])).sum())
+def density_divergence(before: SpreadWays, after: SpreadWays) -> float:
+    """Return the Jensen-Shannon divergence, base 2, of the shares of points by cell."""
+    low, high = (
+        np.floor(most([getattr(ways, side)[:, :2] for ways in (before, after)]) / CELL).astype(np.int64)
+        for side, most in (("low", _least), ("high", _most))
+    )
+    shape = int(high[0] - low[0]) + 1, int(high[1] - low[1]) + 1
+    return jensen_shannon(*(ways.density(low, shape, CELL) for ways in (before, after)))
 
 
-def _axes(points: Points, area: Area) -> Floats:
-    return np.stack([*area.to_plane(points.longitudes, points.latitudes), points.times.astype(np.float64)])
+def _least(sides: list[Floats]) -> Floats:
+    return np.asarray(np.minimum(*(side.min(axis=0) for side in sides)), dtype=np.float64)
 
 
-def _cells(points: Points, area: Area) -> tuple[npt.NDArray[np.int64], ...]:
-    x, y = area.to_plane(points.longitudes, points.latitudes)
-    return (x // CELL).astype(np.int64), (y // CELL).astype(np.int64)
+def _most(sides: list[Floats]) -> Floats:
+    return np.asarray(np.maximum(*(side.max(axis=0) for side in sides)), dtype=np.float64)
 
 
-def _trips(points: Points, area: Area) -> tuple[npt.NDArray[np.int64], ...]:
-    x, y = _cells(points, area)
-    first, last = points.offsets[:-1], points.offsets[1:] - 1
-    return x[first], y[first], x[last], y[last]
+def trip_divergence(before: SpreadWays, after: SpreadWays) -> float:
+    """Return the Jensen-Shannon divergence, base 2, of the cells in which ways begin and end."""
+    cells, ends = _cells(before, after), []
+    for cell, ways in zip(cells, (before, after), strict=True):
+        ends.append((cell[ways.offsets[:-1]], cell[ways.offsets[1:] - 1]))
+    width = int(max(cell.max() for cell in cells)) + 1
+    pairs = [first * width + last for first, last in ends]
+    number = np.unique(np.concatenate(pairs), return_inverse=True)[1].ravel()
+    split = np.split(number, [len(pairs[0])])
+    counts = [
+        np.bincount(each, weights=ways.times, minlength=int(number.max()) + 1)
+        for each, ways in zip(split, (before, after), strict=True)
+    ]
+    return jensen_shannon(counts[0] / counts[0].sum(), counts[1] / counts[1].sum())
 
 
-def _trip_length_error(before: Points, after: Points) -> float:
-    means = [_lengths(points).mean() for points in (before, after)]
-    return float(abs(means[0] - means[1]) / means[0]) if means[0] else 0.0
+def trip_length_error(before: SpreadWays, after: SpreadWays) -> float:
+    """Return how wrong the mean length of a way is, in relation to it."""
+    means = [float(np.average(_lengths(ways), weights=ways.times)) for ways in (before, after)]
+    return abs(means[0] - means[1]) / means[0] if means[0] else float(means[1] > 0)
 
 
-def _lengths(points: Points) -> Floats:
-    """Return how long every way is, in meters."""
-    x, y = points.longitudes, points.latitudes
-    steps = haversine(x[:-1], y[:-1], x[1:], y[1:])
-    steps[points.offsets[1:-1] - 1] = 0.0
-    return np.add.reduceat(np.append(steps, 0.0), points.offsets[:-1])
+def next_place_kept(before: SpreadWays, after: SpreadWays) -> float:
+    """Return how much of the accuracy is left with which the cell that somebody goes to next is foretold.
+
+    What follows most often is learned from each side, and tested on the original.
+    """
+    cells = _cells(before, after)
+    places = int(max(cell.max() for cell in cells)) + 1
+    start, end = steps_of(cells[0], before.offsets)
+    right = [
+        float((most_frequent_next(cell, ways.offsets, places, ways.times)[start] == end).sum())
+        for cell, ways in zip(cells, (before, after), strict=True)
+    ]
+    return right[1] / right[0] if right[0] else 1.0
+
+
+def _cells(*sides: SpreadWays) -> list[Integers]:
+    """Return the numbers of the cells of all middles, the same ones on all sides."""
+    cells = [np.floor(ways.middles[:, :2] / CELL).astype(np.int64) for ways in sides]
+    joined = np.concatenate(cells)
+    joined -= joined.min(axis=0)
+    number = np.unique(joined[:, 0] * (int(joined[:, 1].max()) + 1) + joined[:, 1], return_inverse=True)[1].ravel()
+    return np.split(number, np.cumsum([len(cell) for cell in cells])[:-1])
+
+
+def _lengths(ways: SpreadWays) -> Floats:
+    """Return how long every way is in the plane, in meters."""
+    moved = np.hypot(*np.diff(ways.middles[:, :2], axis=0).T)
+    moved[ways.offsets[1:-1] - 1] = 0.0
+    return np.add.reduceat(np.append(moved, 0.0), ways.offsets[:-1])

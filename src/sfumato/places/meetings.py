@@ -18,6 +18,7 @@ from sfumato.validation import is_number, require
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 MOST_MEETINGS = 50_000_000
+MOST_PLACES = 3  # from which on it does not matter at how many places somebody met
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -103,8 +104,8 @@ def infer_friends(
     """Infer who knows whom from meetings [1]_.
 
     Half of the friends, and as many random pairs, tell how much more likely friends meet at so many places; the other
-    half is tested. A pair is claimed to be friends if that is more likely than not. Random pairs are the control: every
-    claim about them is false. Guessing is right half of the time.
+    half of both is tested. A pair is claimed to be friends if that is more likely than not, and to be none otherwise;
+    guessing is right half of the time. The control asks the same about pairs of other persons, drawn at random.
 
     Parameters
     ----------
@@ -122,21 +123,34 @@ def infer_friends(
     known = np.unique(np.sort(np.asarray(friends, dtype=np.int64), axis=1), axis=0)
     strangers = _strangers(known, int(ways.points.owner.max()) + 1, rng)
     met = find_meetings(ways, meters=meters, seconds=seconds)
-    scores = [np.minimum(met.score(pairs[rng.permutation(len(pairs))])[0], 3) for pairs in (known, strangers)]
-    halves = [(score[: len(score) // 2], score[len(score) // 2 :]) for score in scores]
-    chances = [(np.bincount(fitted, minlength=4) + 1) / (len(fitted) + 4) for fitted, _ in halves]
+    sides = [pairs[rng.permutation(len(pairs))] for pairs in (known, strangers)]
+    halves = [np.split(pairs, [len(pairs) // 2]) for pairs in sides]
+    fitted = [_places(met, pairs[0]) for pairs in halves]
+    chances = [(np.bincount(places, minlength=MOST_PLACES + 1) + 1) / (len(places) + 4) for places in fitted]
     likely = chances[0] > chances[1]
-    claimed = [likely[tested] for _, tested in halves]
+    someone = rng.permutation(int(ways.points.owner.max()) + 1)
+    claimed = [likely[_places(met, pairs[1])] for pairs in halves]
+    controls = [likely[_places(met, someone[pairs[1]])] for pairs in halves]
+    tested = len(claimed[0]) + len(claimed[1])
     return AttackResult(
         attack="who-knows-whom",
         question=INFERENCE,
-        targets=max(len(claimed[0]), 1),
-        claims=int(claimed[0].sum()),
-        successes=int(claimed[0].sum()),
+        targets=max(tested, 1),
+        claims=tested,
+        successes=int(claimed[0].sum() + (~claimed[1]).sum()),
         baseline=0.5,
-        control_targets=len(claimed[1]),
-        control_successes=int(claimed[1].sum()),
+        control_targets=tested,
+        control_successes=int(controls[0].sum() + (~controls[1]).sum()),
+        details={
+            "friends found": float(claimed[0].mean()) if len(claimed[0]) else 0.0,
+            "strangers taken for friends": float(claimed[1].mean()) if len(claimed[1]) else 0.0,
+        },
     )
+
+
+def _places(met: Meetings, pairs: Integers) -> Integers:
+    """Return at how many places pairs met; many are all alike."""
+    return np.minimum(met.score(pairs)[0], MOST_PLACES)
 
 
 def _strangers(friends: Integers, persons: int, rng: np.random.Generator) -> Integers:

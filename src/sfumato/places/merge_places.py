@@ -14,17 +14,19 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.earth import haversine
 from sfumato.places.km_places import KMPlaces
-from sfumato.places.publishing import only_points, renumbered
+from sfumato.places.publishing import in_order, only_points, renumbered
+from sfumato.places.required import places_of
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
 
 Integers = npt.NDArray[np.int64]
 JOINED = " | "
+NOWHERE = -1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MergePlaces(KindSearch[Trajectories]):
-    """Merge the places of the rarest sequence with their nearest ones, until no sequence is too rare [1]_.
+    """Merge the place of the rarest sequence that fewest persons visit with its nearest, until none is too rare [1]_.
 
     Sequences of one place come first, then those of two, and so on. Everywhere, a merged place stands for all places
     that it was made of. What is published has names of places in order, and no times.
@@ -55,8 +57,7 @@ class MergePlaces(KindSearch[Trajectories]):
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return ways of merged places."""
         points = request.data.points
-        if points.places is None:
-            raise SchemaError("The ways have no names of places; name the column of places with place=.")
+        places_of(points)
         models = [model for model in request.models if isinstance(model, KMPlaces)]
         most = max(model.k for model in models)
         if points.persons < most:
@@ -114,24 +115,23 @@ class Recoding:
         return np.asarray(found.sequences[int(found.support.argmin())], dtype=np.int64)
 
     def repair(self, rare: Integers) -> None:
-        """Merge a place of a rare sequence with the nearest one; without any other, or by choice, leave it out."""
-        places = np.unique(rare)
+        """Merge the place of a rare sequence that fewest visit with its nearest; leave it out if asked, or if alone."""
+        places, points = self.kept()
+        visit = np.unique(points.person * len(self.stands) + places)
+        visitors = np.bincount(visit % len(self.stands), minlength=len(self.stands))
+        one = rare[np.argmin(visitors[rare])]
         others = np.unique(self.stands[self.stands >= 0])
-        if self.distances is None or len(others) == 1:
-            counts = np.bincount(self.stands[self.places][self.stands[self.places] >= 0], minlength=len(self.stands))
-            self.stands[self.stands == places[np.argmin(counts[places])]] = -1
-            return
-        between = self._between(places, others)
-        between[places[:, None] == others[None, :]] = np.inf
-        first, second = np.unravel_index(int(np.argmin(between)), between.shape)
-        self.stands[self.stands == others[second]] = places[first]
+        others = others[others != one]
+        nearest = NOWHERE if self.distances is None or not len(others) else self._nearest(one, others)
+        self.stands[self.stands == one] = nearest
 
-    def _between(self, places: Integers, others: Integers) -> npt.NDArray[np.float64]:
-        """Return the mean distances of merged places."""
+    def _nearest(self, one: int, others: Integers) -> int:
+        """Return the merged place that is nearest to one, by the mean distance of what they are made of."""
         assert self.distances is not None  # noqa: S101 - the caller looked
-        inside = [np.flatnonzero(self.stands == each) for each in others]
-        of_place = [np.flatnonzero(self.stands == each) for each in places]
-        return np.array([[self.distances[np.ix_(one, other)].mean() for other in inside] for one in of_place])
+        to = self.distances[self.stands == one].mean(axis=0)
+        inside = self.stands >= 0
+        sums = np.bincount(self.stands[inside], to[inside], minlength=len(self.stands))
+        return int(others[np.argmin(sums[others] / np.bincount(self.stands[inside])[others])])
 
     def published(self) -> Points:
         """Return the ways of recoded places, in order and without times or coordinates."""
@@ -143,17 +143,8 @@ class Recoding:
             JOINED.join(sorted(self.points.names[each] for each in np.flatnonzero(self.stands == one))) for one in used
         ]
         rank = np.argsort(np.argsort(np.array(names, dtype=object)))
-        position = np.arange(len(places)) - points.offsets[points.way]
-        nowhere = np.full(len(places), np.nan)
-        return replace(
-            points,
-            times=position + 1,
-            longitudes=nowhere,
-            latitudes=nowhere,
-            places=rank[numbers.ravel()].astype(np.int64),
-            names=tuple(sorted(names)),
-            timed=False,
-        )
+        recoded = rank[numbers.ravel()].astype(np.int64)
+        return replace(in_order(points), places=recoded, names=tuple(sorted(names)))
 
 
 def _sized(found: Iterator[Selections], size: int) -> Selections | None:

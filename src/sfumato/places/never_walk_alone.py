@@ -8,20 +8,19 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.cells import SECOND
 from sfumato.places.earth import Area
-from sfumato.places.interpolating import Places, mean_distances, places_at, spans
+from sfumato.places.interpolating import Places, places_at, spans
 from sfumato.places.k_delta import KDelta
+from sfumato.places.pivots import MeanDistances, cluster_most
 from sfumato.places.publishing import COORDINATE_STEP, published_ways
+from sfumato.places.required import refuse_lone_or_unknown
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_number, require
 
 Integers = npt.NDArray[np.int64]
-GROWTH = 1.5
-MOST_ROUNDS = 60
-OUT = -1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,20 +69,17 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return clusters of ways that keep together."""
         ways, k, delta = request.data, self._k(request), self._delta(request)
-        if ways.points.persons < k:
-            raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-        if ways.findings.split:
-            raise SchemaError(
-                f"{ways.findings.split:,} times a person is at two places at one moment; keep one of them first."
-            )
+        refuse_lone_or_unknown(ways.points, k)
         parts = []
         for begin, end, members in self._classes(ways):
             moments = np.unique(np.append(np.arange(begin, end, int(self.every * SECOND)), end))
             places = places_at(ways.points, members, moments, ways.area)
-            label = self._clusters(places, ways.points.owner[members], k, self._first_radius(ways.area))
-            for cluster in range(int(label.max(initial=OUT)) + 1):
+            owner, radius = ways.points.owner[members], self._first_radius(ways.area)
+            label, pivots = cluster_most(MeanDistances(places), owner, k, radius=radius, trash=self.trash)
+            for cluster in range(len(pivots)):
                 inside = label == cluster
-                parts.append((members[inside], moments, _together(places[inside], delta)))
+                middle = places[inside].mean(axis=0)
+                parts.append((members[inside], moments, kept_together(places[inside], middle, delta)))
             request.progress(min(0.9, sum(len(each) for each, _, _ in parts) / len(ways)), "clustering")
         if not parts:
             raise InfeasibleError(
@@ -112,63 +108,15 @@ class NeverWalkAlone(KindSearch[Trajectories]):
         different, label = np.unique(pairs, axis=0, return_inverse=True)
         return [(int(a), int(b), usable[label.ravel() == number]) for number, (a, b) in enumerate(different)]
 
-    def _clusters(self, places: Places, owner: Integers, k: int, radius: float) -> Integers:
-        """Put the ways of one span into clusters, with a larger radius while too many are left out."""
-        label = np.full(len(places), OUT, dtype=np.int64)
-        if len(np.unique(owner)) < k:
-            return label
-        for _ in range(MOST_ROUNDS):
-            label = clustered(places, owner, k, radius)
-            if (label == OUT).sum() <= self.trash * len(places):
-                break
-            radius *= GROWTH
-        return label
 
-
-def clustered(places: Places, owner: Integers, k: int, radius: float) -> Integers:
-    """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot."""
-    label = np.full(len(places), OUT, dtype=np.int64)
-    nearest, nearest_pivot = np.full(len(places), np.inf), np.full(len(places), OUT, dtype=np.int64)
-    open_ones = np.ones(len(places), dtype=np.bool_)
-    pivot, clusters = int(np.argmax(mean_distances(places, places.mean(axis=0)))), 0
-    while True:
-        far = mean_distances(places, places[pivot])
-        members = _nearest_persons(np.where(label == OUT, far, np.inf), owner, pivot, k, radius)
-        if members is not None:
-            label[members] = clusters
-            closer = far < nearest
-            nearest[closer], nearest_pivot[closer] = far[closer], clusters
-            clusters += 1
-        open_ones[pivot] = False
-        candidates = np.flatnonzero(open_ones & (label == OUT))
-        if not len(candidates) or len(np.unique(owner[label == OUT])) < k:
-            break
-        pivot = int(candidates[np.argmax(nearest[candidates])])
-    joining = (label == OUT) & (nearest <= radius)
-    label[joining] = nearest_pivot[joining]
-    return label
-
-
-def _nearest_persons(
-    far: npt.NDArray[np.float64], owner: Integers, pivot: int, k: int, radius: float
-) -> Integers | None:
-    """Return a pivot and the nearest ways of k - 1 other persons within a radius, if there are so many."""
-    order = np.argsort(far, kind="stable")
-    order = order[far[order] <= radius]
-    order = np.append(pivot, order[order != pivot])
-    first = np.sort(np.unique(owner[order], return_index=True)[1])[:k]
-    return order[first] if len(first) == k else None
-
-
-def _together(places: Places, delta: float) -> Places:
+def kept_together(places: Places, middle: Places, delta: float) -> Places:
     """Move points that are farther than half of delta from the middle of their cluster onto the circle around it.
 
-    >>> moved = _together(np.array([[[0.0, 0.0]], [[6.0, 0.0]], [[0.0, 9.0]]]), 4.0)
-    >>> moved[:, 0].round(6).tolist()
+    >>> places = np.array([[[0.0, 0.0]], [[6.0, 0.0]], [[0.0, 9.0]]])
+    >>> kept_together(places, places.mean(axis=0), 4.0)[:, 0].round(6).tolist()
     [[0.8906, 1.335899], [3.6, 1.8], [1.367544, 4.897367]]
     """
-    middle = places.mean(axis=0)
     away = places - middle
     far = np.hypot(away[..., 0], away[..., 1])
-    share = np.minimum(1.0, delta / 2 / np.maximum(far, np.finfo(np.float64).tiny))
+    share = np.divide(delta / 2, far, out=np.ones_like(far), where=far > delta / 2)
     return np.asarray(middle + away * share[..., None], dtype=np.float64)

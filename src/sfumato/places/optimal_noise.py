@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.places.earth import haversine
+from sfumato.places.positions import degrees_of
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
@@ -19,6 +20,9 @@ Pairs = npt.NDArray[np.int64]
 MOST_PLACES = 100
 MOST_EXACT = 25  # places up to which all pairs are constrained
 STRETCH = 1.1  # by how much the ways over a spanner are longer than the distances
+FAR = 18.0  # epsilon times distance, from which on a ratio may be so large that the uniform choice alone keeps it
+FARTHEST = 40.0  # epsilon times distance, above which no larger ratio is allowed; it would not be found in parts
+PARTS = 2**60  # of one, by which shares are drawn
 TIGHT = 1 - 1e-12  # bounds are taken a little smaller, for their powers are rounded
 
 
@@ -29,8 +33,8 @@ class OptimalNoise:
     Of places at distance d, each reports any place at most $e^{\varepsilon d}$ times as often as the other. Among all
     such mechanisms the one with the smallest expected distance is found by linear programming. Above 25 places only
     near pairs are constrained, by a smaller epsilon that suffices for all; this costs a few percent. The solver is
-    exact to some seven digits; the result is mixed with a uniform choice until every ratio is kept, and that is what
-    is used.
+    exact to some seven digits; the result is mixed with a uniform choice until every ratio is kept, in whole parts by
+    which reports are drawn.
 
     Parameters
     ----------
@@ -53,6 +57,9 @@ class OptimalNoise:
         places = self._places
         good = places.ndim == 2 and places.shape[1] == 2 and 2 <= len(places) <= MOST_PLACES  # noqa: PLR2004 - degrees
         require(good, self, "places", f"2 to {MOST_PLACES} rows of longitude and latitude", type(self.places).__name__)
+        degrees_of(places)
+        if len(np.unique(places, axis=0)) < len(places):
+            raise SchemaError("Some places are given more than once; give each once, with its whole share.")
         checked_prior(self.prior, len(places))
 
     @cached_property
@@ -68,7 +75,11 @@ class OptimalNoise:
     @cached_property
     def matrix(self) -> Floats:
         """How often every place reports each, a row for every true place."""
-        return optimal_matrix(self.distances, checked_prior(self.prior, len(self._places)), self.epsilon)
+        return self._parts / float(PARTS)
+
+    @cached_property
+    def _parts(self) -> Pairs:
+        return optimal_parts(self.distances, checked_prior(self.prior, len(self._places)), self.epsilon)
 
     @property
     def mean_error(self) -> float:
@@ -81,10 +92,11 @@ class OptimalNoise:
         numbers, count = np.asarray(true, dtype=np.int64), len(self._places)
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= count):
             raise SchemaError(f"Places are numbered from 0 to {count - 1}; some number is not among them.")
-        ends = np.cumsum(self.matrix, axis=1)
-        ends[:, -1] = 1.0
-        drawn = Stream().uniform(len(numbers))
-        return np.asarray((ends[numbers] <= drawn[:, None]).sum(axis=1), dtype=np.int64)
+        drawn, found = Stream().below(PARTS, len(numbers)), np.empty(len(numbers), dtype=np.int64)
+        for place, ends in enumerate(np.cumsum(self._parts, axis=1)):
+            there = numbers == place
+            found[there] = np.searchsorted(ends, drawn[there], side="right")
+        return found
 
 
 def checked_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
@@ -97,13 +109,15 @@ def checked_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
-def optimal_matrix(distances: Floats, prior: Floats, epsilon: float) -> Floats:
-    """Find the mechanism with the smallest expected distance; distances and epsilon are in the same unit."""
+def optimal_parts(distances: Floats, prior: Floats, epsilon: float) -> Pairs:
+    """Find the mechanism with the smallest expected distance, in whole parts; distances and epsilon have one unit."""
     if len(distances) <= MOST_EXACT:
         pairs, used = _all_pairs(len(distances)), epsilon
     else:
         pairs, used = spanner(distances, STRETCH), epsilon / STRETCH
-    return _mixed(_solved(distances, prior, pairs, used), distances, epsilon)
+    near = pairs[used * distances[tuple(pairs.T)] <= FAR]
+    solved = _solved(distances, prior, near, used) if len(near) else np.eye(len(distances))
+    return mixed_parts(solved, distances, epsilon)
 
 
 def _all_pairs(count: int) -> Pairs:
@@ -153,7 +167,7 @@ def _solved(distances: Floats, prior: Floats, pairs: Pairs, epsilon: float) -> F
         A_eq=sums.tocsr(),
         b_eq=np.ones(count),
         bounds=(0, 1),
-        method="highs",
+        method="highs-ipm",  # several times as fast here as the simplex method
     )
     if found.x is None:
         raise InfeasibleError("The solver found no mechanism; give a smaller epsilon, or fewer places.")
@@ -161,11 +175,21 @@ def _solved(distances: Floats, prior: Floats, pairs: Pairs, epsilon: float) -> F
     return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _mixed(matrix: Floats, distances: Floats, epsilon: float) -> Floats:
-    """Mix a mechanism with a uniform choice, as little as is needed to keep every ratio."""
-    allowed = np.where(distances > 0, np.exp(epsilon * distances) * TIGHT, 1.0)
+def mixed_parts(matrix: Floats, distances: Floats, epsilon: float) -> Pairs:
+    """Mix a mechanism with a uniform choice, as little as is needed to keep every ratio in whole parts.
+
+    Parts are what is drawn by, so no ratio is lost to rounding.
+    """
+    allowed = np.where(distances > 0, np.exp(np.minimum(epsilon * distances, FARTHEST)) * TIGHT, 1.0)
     for share in np.concatenate([[0.0], 2.0 ** np.arange(-50, 1)]):
-        mixed = (1 - share) * matrix + share / len(matrix)
-        if all((mixed <= allowed[:, [other]] * mixed[[other], :]).all() for other in range(len(matrix))):
-            return np.asarray(mixed, dtype=np.float64)
+        parts = _whole_parts((1 - share) * matrix + share / len(matrix))
+        if all((parts <= allowed[:, [other]] * parts[[other], :]).all() for other in range(len(parts))):
+            return parts
     raise InfeasibleError("No mechanism keeps so small an epsilon; give a larger one.")
+
+
+def _whole_parts(shares: Floats) -> Pairs:
+    """Return shares as whole numbers that sum to all parts; the largest one takes what rounding leaves."""
+    parts = np.floor(shares * float(PARTS)).astype(np.int64)
+    parts[np.arange(len(parts)), parts.argmax(axis=1)] += PARTS - parts.sum(axis=1)
+    return parts

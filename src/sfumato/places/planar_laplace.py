@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from math import exp, inf, log, nextafter, pi, sqrt
-from typing import Any, Literal, TypeAlias, cast
+from math import exp, inf, log, nextafter, pi, radians, sqrt
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places.columns import NAMES, refuse_strange_degrees
-from sfumato.places.earth import Area, Floats, haversine
+from sfumato.coding.keystream import Keystream
+from sfumato.exceptions import InvalidParameterError
+from sfumato.places.discrete_laplace import DiscreteLaplace
+from sfumato.places.earth import RADIUS, Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
+from sfumato.places.positions import degrees_of, known_positions, position_columns, positions_of
+from sfumato.places.rounding import decimals_of
 from sfumato.randomness import Stream
 from sfumato.table.frames import Frame, SameKind, to_arrow
+from sfumato.threads import in_threads
 from sfumato.validation import is_number, require
 
 Mechanism: TypeAlias = Literal["exact", "planar"]
 Places: TypeAlias = "Frame | Sequence[tuple[float, float]] | Floats"
 
-Steps: TypeAlias = npt.NDArray[np.int64]
-
 FARTHEST = 50_000.0  # meters, up to which rounded planar noise keeps its promise
 ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
 REMAPPED = 4096  # places at once
+AT_ONCE = 32_768  # places that noise is drawn for at once: arrays of them fit into the caches of a processor
+NUMBERS = 3  # drawn for a place, at least
+FINEST = 0.001  # meters, the smallest step
+LEAST, MOST = 2e-12, 40.0  # epsilon per step: less needs too many steps to count, with more nothing would move
 ROOT = sqrt(2.0)
 BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
 
@@ -38,7 +43,7 @@ class PlanarLaplace:
     r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
 
     Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
-    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise is drawn by the operating system, and is
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise comes from the operating system, and is
     larger than said here by as much as distances in the plane of the area may be too short.
 
     Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
@@ -50,7 +55,7 @@ class PlanarLaplace:
         bound holds exactly between points of the grid, and for other places as if they were $\sqrt 2$ steps farther
         apart. `"planar"` adds noise of the same law in all directions and rounds it to the grid; the bound holds up to
         50 km.
-    step : the side of the grid, in meters.
+    step : the side of the grid, in meters. Results are degrees, rounded to a quarter of it at most.
     area : the public area that results are moved back into and that fixes the plane; by default it is drawn around the
         places that are given, which tells where they are to a hundredth of a degree.
 
@@ -73,8 +78,12 @@ class PlanarLaplace:
     def __post_init__(self) -> None:
         require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
         require(self.mechanism in {"exact", "planar"}, self, "mechanism", '"exact" or "planar"', self.mechanism)
-        require(is_number(self.step) and self.step > 0, self, "step", "a number of meters above 0", self.step)
+        good = is_number(self.step) and self.step >= FINEST
+        require(good, self, "step", f"a number of meters of at least {FINEST}", self.step)
         require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
+        least, most = LEAST / self.step, MOST / self.step
+        asked = f"from {least:.2g} to {most:.2g} for steps of {self.step:g} m (more hides nobody)"
+        require(least <= self.epsilon <= most, self, "epsilon", asked, self.epsilon)
         if self.mechanism == "planar":
             _ = self._planar_epsilon  # refuses steps that are too small
 
@@ -104,30 +113,32 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return np.column_stack(self.moved(*degrees_of(places)))
+            return self.moved(*known_positions(places))
         table, kind = to_arrow(cast("Frame", places))
-        names = [next((each for each in known if each in table.column_names), None) for known in NAMES.values()]
-        if None in names:
-            raise SchemaError("The table of places has no columns 'longitude' and 'latitude'; rename its columns.")
-        sides = degrees_of(np.column_stack([_column(table, str(name)) for name in names]))
-        for name, side in zip(names, self.moved(*sides), strict=True):
-            table = table.set_column(table.column_names.index(str(name)), str(name), pa.array(side))
+        for name, side in zip(position_columns(table), self.moved(*positions_of(table)).T, strict=True):
+            table = table.set_column(table.column_names.index(name), name, pa.array(side))
         return kind.restore(table)
 
-    def moved(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats]:
-        """Return places with noise, as degrees; those that leave the area are moved back to its rim."""
+    def moved(self, longitudes: Floats, latitudes: Floats) -> Floats:
+        """Return a row of degrees for every place, with noise; those that leave the area are moved to its rim."""
+        found = np.empty((len(longitudes), 2))
         if not len(longitudes):
-            return longitudes, latitudes
+            return found
         area = self.area or Area.around(longitudes, latitudes)
-        if not area.contains(longitudes, latitudes).all():
-            raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
+        area.refuse_outside(longitudes, latitudes)
         surely = replace(self, epsilon=self.epsilon / (1 + area.error))
-        columns, rows = surely.noisy_steps(*area.to_plane(longitudes, latitudes))
-        x, y = (
-            np.clip(side, 0, int(end // self.step)).astype(np.float64) * np.float64(self.step)
-            for side, end in ((columns, area.width), (rows, area.height))
-        )
-        return area.to_degrees(x, y)
+        stream = Keystream(NUMBERS * len(longitudes))
+
+        def move(start: int) -> None:
+            part = slice(start, start + AT_ONCE)
+            steps = surely.noisy_steps(*area.to_plane(longitudes[part], latitudes[part]), stream)
+            ends = (area.width // self.step, area.height // self.step)
+            kept = (np.clip(side, 0.0, end) * self.step for side, end in zip(steps, ends, strict=True))
+            found[part, 0], found[part, 1] = self._written(area, *kept)
+
+        for _ in in_threads(move, range(0, len(longitudes), AT_ONCE), len(longitudes)):
+            pass
+        return found
 
     def remap(self, moved: npt.ArrayLike, places: npt.ArrayLike, prior: npt.ArrayLike | None = None) -> Floats:
         """Move noisy places on to the public places that are the best guess, which costs no privacy.
@@ -142,6 +153,7 @@ class PlanarLaplace:
         """
         x, y = degrees_of(moved)
         at_x, at_y = degrees_of(places)
+        require(len(at_x) > 0, self, "places", "at least one place", len(at_x))
         share = checked_prior(prior, len(at_x))
         apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
         chosen = np.empty(len(x), dtype=np.int64)
@@ -152,21 +164,24 @@ class PlanarLaplace:
             chosen[part] = (likely @ apart).argmin(axis=1)
         return np.column_stack([at_x[chosen], at_y[chosen]])
 
-    def noisy_steps(self, x: Floats, y: Floats) -> tuple[Steps, Steps]:
-        """Return places of the plane with noise, in steps of the grid."""
+    def noisy_steps(self, x: Floats, y: Floats, stream: Stream) -> tuple[Floats, Floats]:
+        """Return places of the plane with noise, in whole steps of the grid."""
         if self.mechanism == "planar":
-            across, along = self._drawn(len(x))
-            return self._snapped(x + across), self._snapped(y + along)
-        return self._stepped(self._snapped(x)), self._stepped(self._snapped(y))
+            across, along = self._drawn(len(x), stream)
+            return np.rint((x + across) / self.step), np.rint((y + along) / self.step)
+        noise = DiscreteLaplace(self._axis_epsilon)
+        drawn = noise.draw(2 * len(x), stream).astype(np.float64)  # far fewer steps than a float can count
+        return np.rint(x / self.step) + drawn[: len(x)], np.rint(y / self.step) + drawn[len(x) :]
 
-    def _snapped(self, meters: Floats) -> Steps:
-        return np.rint(meters / self.step).astype(np.int64)
+    @property
+    def decimals(self) -> int:
+        """The decimals of degrees that results are rounded to: enough to tell the points of the grid apart."""
+        return decimals_of(self.step / (radians(1.0) * RADIUS))
 
-    def _stepped(self, numbers: Steps) -> Steps:
-        """Add discrete Laplace noise to whole numbers of steps."""
-        from sfumato.queries.private.noise import noisy
-
-        return noisy(numbers, sensitivity=1, epsilon=Fraction(self._axis_epsilon)).numbers
+    def _written(self, area: Area, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return points of the plane as degrees, rounded; none leaves the area by rounding."""
+        longitudes, latitudes = (np.round(side, self.decimals) for side in area.to_degrees(x, y))
+        return longitudes.clip(area.west, area.east), latitudes.clip(area.south, area.north)
 
     @property
     def _axis_epsilon(self) -> float:
@@ -191,12 +206,12 @@ class PlanarLaplace:
                 break
         raise InvalidParameterError("PlanarLaplace.step is too small for planar noise; give larger steps.")
 
-    def _drawn(self, count: int) -> tuple[Floats, Floats]:
+    def _drawn(self, count: int, stream: Stream) -> tuple[Floats, Floats]:
         """Draw noise in all directions: the radius is the sum of two exponential numbers."""
-        stream = Stream()
-        angle, first, second = (stream.uniform(count) for _ in range(3))
-        radius = -(np.log(first) + np.log(second)) / self._planar_epsilon
-        return radius * np.cos(2 * pi * angle), radius * np.sin(2 * pi * angle)
+        angle, first, second = stream.uniform(3 * count).reshape(3, count)
+        radius = np.log(first * second) / -self._planar_epsilon
+        angle *= 2 * pi
+        return radius * np.cos(angle), radius * np.sin(angle)
 
     @cached_property
     def _exact_law(self) -> tuple[float, Floats, Floats]:
@@ -204,27 +219,11 @@ class PlanarLaplace:
         rate = self._axis_epsilon
         most = min(int(40 / rate) + 2, 1500)
         scale = max(1, round(40 / rate / most))  # where steps are much finer than the noise, several are taken as one
-        numbers = np.arange(-most, most + 1)
-        chance = np.exp(-rate * scale * np.abs(numbers))
-        chance /= chance.sum()
-        distances = scale * self.step * np.hypot(numbers[:, None], numbers[None, :]).ravel()
-        chances = np.outer(chance, chance).ravel()
+        chance = np.exp(-rate * scale * np.arange(most + 1))
+        near, far = np.triu_indices(most + 1)  # an eighth of the plane, and how many of the eight are alike
+        alike = np.where(near > 0, 2, 1) * np.where(far > 0, 2, 1) * np.where(near < far, 2, 1)
+        chances = chance[near] * chance[far] * alike
+        chances /= chances.sum()
+        distances = scale * self.step * np.hypot(near, far)
         order = np.argsort(distances, kind="stable")
         return float(distances @ chances), distances[order], chances[order]
-
-
-def _column(table: pa.Table, name: str) -> Floats:
-    column = table[name]
-    if column.null_count or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise SchemaError(f"Column {name!r} must hold a number of degrees in every row.")
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-
-
-def degrees_of(places: Any) -> tuple[Floats, Floats]:
-    """Return longitudes and latitudes of an array with a row for every place; refuse what cannot be degrees."""
-    given = np.asarray(places, dtype=np.float64).reshape(-1, 2) if len(places) else np.zeros((0, 2))
-    if np.isnan(given).any():
-        raise SchemaError("Some places have no longitude or latitude; leave them out.")
-    longitudes, latitudes = given[:, 0].copy(), given[:, 1].copy()
-    refuse_strange_degrees(longitudes, latitudes)
-    return longitudes, latitudes

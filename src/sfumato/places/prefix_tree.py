@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, sqrt
@@ -13,9 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
+from sfumato.places.earth import Floats
 from sfumato.places.private_counts import pay, some_ways
-from sfumato.places.public_places import Squares, place_numbers
-from sfumato.places.publishing import only_points
+from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
+from sfumato.places.publishing import only_points, rounded
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.noise import noisy
@@ -36,6 +36,7 @@ class SequenceCounts:
     levels : for every length, the sequences as rows of places and their counts.
     scale, threshold : of the noise, and the noisy count from which on a sequence is kept.
     epsilon : what was paid.
+    middles : the longitudes and latitudes of the middles of the places, if they are squares.
     """
 
     names: tuple[str, ...]
@@ -43,12 +44,28 @@ class SequenceCounts:
     scale: float
     threshold: int
     epsilon: float
+    middles: tuple[Floats, Floats] | None = None
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for every sequence: its places in order, and its count."""
-        shown = [[self.names[place] for place in row] for sequences, _ in self.levels for row in sequences.tolist()]
+        """Return a row for every sequence: its first place, its second, and so on, and its count."""
+        longest = len(self.levels)
+        rows = [
+            np.pad(sequences, ((0, 0), (0, longest - sequences.shape[1])), constant_values=-1)
+            for sequences, _ in self.levels
+        ]
+        places = np.concatenate([np.zeros((0, longest), dtype=np.int64), *rows])
+        names = pa.array(self.names, pa.string())
+        columns: dict[str, Any] = {
+            f"place{at + 1}": names.take(pa.array(places[:, at], mask=places[:, at] < 0)) for at in range(longest)
+        }
         counts = np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in self.levels)])
-        return pa.table({"places": pa.array(shown, pa.list_(pa.string())), "count": counts})
+        return pa.table({**columns, "count": counts})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was counted, as plain values."""
+        sizes = [len(counts) for _, counts in self.levels]
+        told = {"scale": self.scale, "threshold": self.threshold, "epsilon": f"{self.epsilon:g}"}
+        return {"places": len(self.names), "sequences": sizes, **told}
 
     def __repr__(self) -> str:
         kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
@@ -60,7 +77,10 @@ class PrefixTree(SequenceCounts):
     """How many ways begin with which places."""
 
     def ways(self) -> Trajectories:
-        """Return as many made-up ways as the counts say; nobody walked any of them."""
+        """Return as many made-up ways as the counts say; nobody walked any of them.
+
+        Their points are the middles of squares, if places are squares.
+        """
         whole: list[tuple[Integers, int]] = []
         for depth, (prefixes, counts) in enumerate(self.levels):
             later = (
@@ -74,13 +94,14 @@ class PrefixTree(SequenceCounts):
         lengths = np.concatenate([np.full(many, len(row)) for row, many in whole])
         places = np.concatenate([np.tile(row, many) for row, many in whole])
         offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
-        nowhere = np.full(len(places), np.nan)
+        nowhere = np.full(len(self.names), np.nan)
+        middles = self.middles or (nowhere, nowhere)
         points = Points(
             owner=np.arange(len(lengths)),
             offsets=offsets,
             times=np.arange(len(places)) - np.repeat(offsets[:-1], lengths) + 1,
-            longitudes=nowhere,
-            latitudes=nowhere,
+            longitudes=rounded(middles[0])[places],
+            latitudes=rounded(middles[1])[places],
             places=places,
             names=self.names,
             timed=False,
@@ -100,7 +121,7 @@ def passing_chance(scale: float, threshold: int) -> float:
 def private_prefix_tree(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -131,13 +152,14 @@ def private_prefix_tree(
     paid = pay(ways, epsilon, accountant, analyst, f"prefix tree of {len(names)} places, height {height}")
     some = _some(ways.points, numbers, trips)
     begins = np.arange(len(some)) - some.offsets[some.way]
-    return PrefixTree(**_grown(_windows(some, height)[begins == 0], names, height, trips, paid))
+    grown = _grown(_windows(some, height)[begins == 0], names, height, trips, paid)
+    return PrefixTree(**grown, middles=middles_of(places))
 
 
 def private_n_grams(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -165,7 +187,8 @@ def private_n_grams(
     paid = pay(ways, epsilon, accountant, analyst, f"sequences of {len(names)} places, up to {size}")
     some = _some(ways.points, numbers, trips)
     early = np.arange(len(some)) - some.offsets[some.way] < longest
-    return SequenceCounts(**_grown(_windows(only_points(some, early), size), names, size, trips * longest, paid))
+    grown = _grown(_windows(only_points(some, early), size), names, size, trips * longest, paid)
+    return SequenceCounts(**grown, middles=middles_of(places))
 
 
 def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.places.public_places import Squares, place_numbers
+from sfumato.places.earth import Floats
+from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
+from sfumato.places.publishing import rounded
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
@@ -35,12 +36,14 @@ class PlaceCounts:
     counts : a number for every place, or a row of numbers for every first place.
     scale : of the discrete Laplace noise.
     epsilon : what was paid.
+    middles : the longitudes and latitudes of the middles of the places, if they are squares.
     """
 
     names: tuple[str, ...]
     counts: Integers
     scale: float
     epsilon: str
+    middles: tuple[Floats, Floats] | None = None
 
     @property
     def margin(self) -> int:
@@ -48,13 +51,19 @@ class PlaceCounts:
         return margin(self.scale, CONFIDENCE)
 
     def to_arrow(self) -> pa.Table:
-        """Return a row for every count."""
+        """Return a row for every count; of squares with the middle of each."""
         at = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
         heads = ("place",) if self.counts.ndim == 1 else ("first", "last")
         columns: dict[str, Any] = {
             head: pa.array(self.names).take(pa.array(row)) for head, row in zip(heads, at, strict=True)
         }
+        if self.middles is not None and self.counts.ndim == 1:
+            columns |= dict(zip(("longitude", "latitude"), map(rounded, self.middles), strict=True))
         return pa.table({**columns, "count": self.counts.ravel()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was counted, as plain values."""
+        return {"counts": self.counts.size, "scale": self.scale, "margin": self.margin, "epsilon": self.epsilon}
 
     def __repr__(self) -> str:
         what = "places" if self.counts.ndim == 1 else "pairs of places"
@@ -65,7 +74,7 @@ class PlaceCounts:
 def private_density(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -85,13 +94,14 @@ def private_density(
     cap = _checked_cap(points, "points")
     numbers, names = place_numbers(ways, places)
     kept = drawn_per_person(ways.points.person, cap, Stream())
-    return _counted(ways, np.bincount(numbers[kept], minlength=len(names)), names, cap, (epsilon, accountant, analyst))
+    counts = np.bincount(numbers[kept], minlength=len(names))
+    return replace(_counted(ways, counts, names, cap, (epsilon, accountant, analyst)), middles=middles_of(places))
 
 
 def private_trips(
     ways: Trajectories,
     *,
-    places: Squares | Sequence[str],
+    places: PublicPlaces,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.earth import Area
+from sfumato.places.earth import Area, Floats
+from sfumato.places.hexagons import Hexagons
 from sfumato.places.squares import Snapshot
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
@@ -45,6 +48,19 @@ class Squares:
         side = 1 << self.order
         return tuple(f"{column}-{row}" for row in range(side) for column in range(side))
 
+    @property
+    def middles(self) -> tuple[Floats, Floats]:
+        """The longitudes and latitudes of the middles of all squares, in the order of their names."""
+        side, area = 1 << self.order, self.area
+        row, column = np.divmod(np.arange(len(self)), side)
+        longitudes = area.west + (area.east - area.west) * (column + 0.5) / side
+        return longitudes, area.south + (area.north - area.south) * (row + 0.5) / side
+
+    @property
+    def meters(self) -> float:
+        """The side of a square; where they are higher than wide, of one that is as large."""
+        return sqrt(self.area.width * self.area.height / len(self))
+
     def numbers(self, ways: Trajectories) -> Integers:
         """Return the square of every point; points outside are refused."""
         points = ways.points
@@ -54,14 +70,23 @@ class Squares:
         return found.rows * (1 << self.order) + found.columns
 
 
-def place_numbers(ways: Trajectories, places: Squares | Sequence[str]) -> tuple[Integers, tuple[str, ...]]:
+PublicCells: TypeAlias = Squares | Hexagons
+PublicPlaces: TypeAlias = PublicCells | Sequence[str]
+
+
+def middles_of(places: PublicPlaces) -> tuple[Floats, Floats] | None:
+    """Return where public places are, if that is known."""
+    return places.middles if isinstance(places, PublicCells) else None
+
+
+def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, tuple[str, ...]]:
     """Return the number of every point's place among public places, and the names of these."""
-    if isinstance(places, Squares):
+    if isinstance(places, PublicCells):
         return places.numbers(ways), places.names
     points, names = ways.points, tuple(places)
     require(bool(names) and len(set(names)) == len(names), "places", "places", "different names", type(places).__name__)
     if points.places is None:
-        raise SchemaError("The ways have no names of places; give sf.places.Squares of a public area.")
+        raise SchemaError("The ways have no names of places; give sf.places.Squares or Hexagons of a public area.")
     number = {name: at for at, name in enumerate(names)}
     found = np.array([number.get(name, -1) for name in points.names], dtype=np.int64)[points.places]
     if (found < 0).any():

@@ -80,6 +80,21 @@ def _only_used(points: Points) -> Points:
     return replace(points, **changed)  # type: ignore[arg-type]  # numbers and names, as they were
 
 
+def in_order(points: Points) -> Points:
+    """Return the places of ways in order, without what needs a promise of its own: moments, coordinates, values."""
+    nowhere = np.full(len(points), np.nan)
+    position = np.arange(len(points)) - points.offsets[points.way] + 1
+    return replace(
+        points,
+        times=position.astype(np.int64),
+        longitudes=nowhere,
+        latitudes=nowhere,
+        timed=False,
+        values=None,
+        value_names=(),
+    )
+
+
 def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:
     """Return some points of ways; ways without any are gone."""
     lengths = np.bincount(points.way[there], minlength=points.ways)

@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.attacks.results import clopper_pearson
 from sfumato.coding.known_points import PersonPoints
 from sfumato.places.cells import coarse_points
+from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Trajectories
 from sfumato.randomness import draw_seed, generator
 from sfumato.validation import is_whole, require
@@ -58,6 +59,7 @@ def unicity(
     points: int = 4,
     meters: float = 500.0,
     seconds: float = 3600.0,
+    cells: PublicCells | None = None,
     draws: int = 10,
     seed: int | None = None,
 ) -> Unicity:
@@ -71,6 +73,7 @@ def unicity(
     ways : the trajectories.
     points : how many points are known.
     meters, seconds : the side of a cell and the length of a bin of time, as exactly as points are known.
+    cells : `Squares` or `Hexagons` of a public area in place of squares of `meters`.
     draws : how many sets of points are drawn of every person.
     seed : repeats the draws, which protect nobody.
 
@@ -81,22 +84,21 @@ def unicity(
 
     Examples
     --------
-    >>> import sfumato as sf
+    >>> import pyarrow as pa, sfumato as sf
     >>> table = {"person": [1, 1, 2], "time": ["2026-01-31T08:00Z", "2026-01-31T10:00Z", "2026-01-31T08:00Z"]}
-    >>> import pyarrow as pa
     >>> ways = sf.places.Trajectories(pa.table({**table, "place": ["mall", "park", "mall"]}), place="place")
     >>> sf.places.unicity(ways, points=1).share
     0.25
     """
     for name, value in (("points", points), ("draws", draws)):
         require(is_whole(value) and value >= 1, "unicity", name, "a whole number of at least 1", value)
-    known = coarse_points(ways, meters=meters, seconds=seconds)
+    known = coarse_points(ways, meters=meters, seconds=seconds, cells=cells)
     different = PersonPoints.of(ways.points.person, known, int(ways.points.owner.max()) + 1)
     shares = different.share_alone(points, draws, generator(draw_seed() if seed is None else seed))
     return Unicity(
         share=float(shares.mean()),
         points=points,
-        meters=meters,
+        meters=meters if cells is None else cells.meters,
         seconds=seconds,
         persons=len(shares),
         fewer=int((different.counts < points).sum()),

@@ -7,13 +7,16 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places.earth import Area, Floats
+from sfumato.places.rounding import decimals_of, rounded_down, rounded_up
 from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 MOST_ORDER = 20
+FINEST = 1e-8  # degrees, about a millimeter: the smallest side of a square
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -48,9 +51,10 @@ class Snapshot:
         if not len(longitudes):
             raise SchemaError("There are no places; there is nothing to publish.")
         area = area or Area.around(longitudes, latitudes)
-        if not area.contains(longitudes, latitudes).all():
-            raise SchemaError("Some places are outside the area; give a larger area, or leave these places out.")
+        area.refuse_outside(longitudes, latitudes)
         side = 1 << order
+        if min(area.east - area.west, area.north - area.south) < FINEST * side:
+            raise InvalidParameterError("The squares would be finer than a millimeter; ask for a lower order.")
         columns = np.floor((longitudes - area.west) / (area.east - area.west) * side).astype(np.int64)
         rows = np.floor((latitudes - area.south) / (area.north - area.south) * side).astype(np.int64)
         return cls(columns=np.minimum(columns, side - 1), rows=np.minimum(rows, side - 1), order=order, area=area)
@@ -81,7 +85,7 @@ class Snapshot:
 class Regions:
     """A rectangle of squares for every person: columns from `west` to before `east`, rows likewise.
 
-    Regions are told in degrees; the order of persons means nothing.
+    Regions are told in degrees, rounded outward to a quarter of a square at most, so that everybody is still inside.
     """
 
     west: Integers
@@ -101,8 +105,9 @@ class Regions:
 
     @property
     def owners(self) -> tuple[Integers, Integers]:
-        """The number of the different region that every person has, and how many persons have each of them."""
-        _, label, counts = np.unique(np.column_stack(self.sides), axis=0, return_inverse=True, return_counts=True)
+        """The number of every person's region among those that are published, and how many persons have each."""
+        told = np.column_stack(list(self.to_degrees().values()))
+        _, label, counts = np.unique(told, axis=0, return_inverse=True, return_counts=True)
         return label.ravel().astype(np.int64), counts.astype(np.int64)
 
     @property
@@ -112,14 +117,22 @@ class Regions:
         return np.asarray((self.east - self.west) * (self.north - self.south) * square, dtype=np.float64)
 
     def to_degrees(self) -> dict[str, Floats]:
-        """Return the sides of all regions in degrees."""
-        wide, high = self.area.east - self.area.west, self.area.north - self.area.south
-        starts = {"west": self.area.west, "south": self.area.south, "east": self.area.west, "north": self.area.south}
-        sizes = (wide, high, wide, high)
-        return {
-            name: np.asarray(start + size * (side / 2.0**self.order), dtype=np.float64)
-            for (name, start), size, side in zip(starts.items(), sizes, self.sides, strict=True)
-        }
+        """Return the sides of all regions in degrees, as they are published."""
+        area, many = self.area, 2.0**self.order
+        told = {}
+        for (name, side), low, high in zip(
+            {"west": self.west, "south": self.south, "east": self.east, "north": self.north}.items(),
+            (area.west, area.south) * 2,
+            (area.east, area.north) * 2,
+            strict=True,
+        ):
+            outward = rounded_down if name in {"west", "south"} else rounded_up
+            told[name] = outward(low + (high - low) * (side / many), decimals_of((high - low) / many)).clip(low, high)
+        return told
+
+    def to_arrow(self) -> pa.Table:
+        """Return a row of degrees for every person."""
+        return pa.table(self.to_degrees())
 
     def __repr__(self) -> str:
         return f"Regions of {len(self):,} persons"

@@ -108,15 +108,40 @@ def find_anchors(ways: Trajectories, stays: Stays, *, meters: float = 500.0) -> 
     stays : their stays.
     meters : the side of a cell.
     """
-    persons = int(ways.points.owner.max()) + 1
-    cell = numbered((stays.x // meters).astype(np.int64), (stays.y // meters).astype(np.int64))
+    _, home, work = _anchor_cells(stays, int(ways.points.owner.max()) + 1, ways.zone, meters)
+    return Anchors(home=home, work=work)
+
+
+def find_anchor_places(stays: Stays, persons: int, zone: str, *, meters: float = 500.0) -> tuple[Floats, Floats]:
+    """Return where home and work of every person are, as rows of x and y: the mean of her stays in the cell of each.
+
+    Parameters
+    ----------
+    stays, meters : as for `find_anchors`.
+    persons : how many there are; rows of those without a home or without work are not a number.
+    zone : of the clock on the wall.
+    """
+    cell, home, work = _anchor_cells(stays, persons, zone, meters)
+    found = []
+    for anchor in (home, work):
+        there = cell == anchor[stays.person]
+        count = np.bincount(stays.person[there], minlength=persons)
+        sums = [np.bincount(stays.person[there], weights=side[there], minlength=persons) for side in (stays.x, stays.y)]
+        found.append(np.column_stack([np.where(count > 0, each / np.maximum(count, 1), np.nan) for each in sums]))
+    return found[0], found[1]
+
+
+def _anchor_cells(stays: Stays, persons: int, zone: str, meters: float) -> tuple[Integers, Integers, Integers]:
+    """Return the cell of every stay, and those of everybody's home and work."""
+    columns, rows = (np.floor(side / meters).astype(np.int64) for side in (stays.x, stays.y))
+    cell = numbered(columns - columns.min(initial=0), rows - rows.min(initial=0))
     whose, moment = _hours(stays)
-    clock, weekday = _clock(moment, ways.zone)
+    clock, weekday = _clock(moment, zone)
     night = (clock >= NIGHT) | (clock < MORNING)
     office = (weekday < WEEKEND) & (clock >= OFFICE) & (clock < CLOSING)
     home = _most(stays.person[whose[night]], cell[whose[night]], persons)
     working = office & (cell[whose] != home[stays.person[whose]])
-    return Anchors(home=home, work=_most(stays.person[whose[working]], cell[whose[working]], persons))
+    return cell, home, _most(stays.person[whose[working]], cell[whose[working]], persons)
 
 
 def _hours(stays: Stays) -> tuple[Integers, Integers]:

@@ -16,7 +16,7 @@ from sfumato.places.lkc_ways import LKC, visits
 from sfumato.places.publishing import only_points, renumbered
 from sfumato.places.trajectories import Points, Trajectories
 
-Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -46,11 +46,10 @@ class SuppressVisits(KindSearch[Trajectories]):
         kept = points = _in_bins(points, min(model.seconds for model in models))
         for model in models:
             for size in range(1, model.l + 1):
-                while (worst := _worst(kept, model, size)) is not None:
-                    kept = only_points(kept, visits(kept, model.seconds) != worst)
-                    if not len(kept):
-                        raise InfeasibleError("No visit is left that enough persons share; ask for less.")
-                    request.progress(min(0.9, 1 - len(kept) / len(points)), "leaving out visits")
+                kept = only_points(kept, ~left_out(kept, model, size))
+                if not len(kept):
+                    raise InfeasibleError("No visit is left that enough persons share; ask for less.")
+                request.progress(min(0.9, 1 - len(kept) / len(points)), "leaving out visits")
         return renumbered(kept, request.stream)
 
 
@@ -67,16 +66,24 @@ def _in_bins(points: Points, seconds: float) -> Points:
     return only_points(replace(moved, longitudes=nowhere, latitudes=nowhere), np.append(True, ~again))
 
 
-def _worst(points: Points, model: LKC, size: int) -> int | None:
-    """Return the visit in most broken sequences of a size for the fewest points; none if no sequence is broken."""
+def left_out(points: Points, model: LKC, size: int) -> Flags:
+    """Return the points of visits to leave out, so that no sequence of a size is broken.
+
+    Sequences without a visit stay as they are once it is left out, so all are counted only once.
+    """
     visit = visits(points, model.seconds)
-    for number, found in enumerate(selections(visit, points.offsets, points.owner, size), start=1):
-        if number < size:
-            continue
-        broken = found.sequences[model.broken(found, points)]
-        if not len(broken):
-            return None
-        inside = np.bincount(np.concatenate([np.unique(row) for row in broken]), minlength=int(visit.max()) + 1)
-        lost = np.maximum(np.bincount(visit), 1)
-        return int((inside / lost).argmax())
-    return None
+    gone = np.zeros(int(visit.max()) + 1, dtype=np.bool_)
+    sized = list(selections(visit, points.offsets, points.owner, size))
+    if len(sized) < size:
+        return gone[visit]
+    broken = np.sort(sized[-1].sequences[model.broken(sized[-1], points)], axis=1)
+    cost = np.bincount(visit)
+    while len(broken):
+        inside = np.bincount(broken[:, 0], minlength=len(gone))
+        for column in range(1, size):
+            again = broken[:, column] == broken[:, column - 1]
+            inside += np.bincount(broken[~again, column], minlength=len(gone))
+        worst = int((inside / cost).argmax())
+        gone[worst] = True
+        broken = broken[(broken != worst).all(axis=1)]
+    return gone[visit]

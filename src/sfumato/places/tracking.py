@@ -18,6 +18,8 @@ from sfumato.validation import is_number, require
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 FAR = 1e12  # meters: what cannot be
+EVERY, STEPS, FASTEST = 600.0, 13, 50.0  # seconds between steps, steps of a window, meters in a second
+RUNS, TRIES = 10, 200
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,8 +53,6 @@ def track(ways: Trajectories, *, every: float = 60.0, fastest: float = 50.0) -> 
     .. [1] Gruteser, Hoh, "On the anonymity of periodic location samples", SPC 2005.
        https://doi.org/10.1007/978-3-540-32004-3_19
     """
-    from scipy.optimize import linear_sum_assignment
-
     require(is_number(every) and every > 0, "track", "every", "a number of seconds above 0", every)
     require(is_number(fastest) and fastest > 0, "track", "fastest", "a speed above 0", fastest)
     begins, ends = spans(ways.points)
@@ -62,21 +62,29 @@ def track(ways: Trajectories, *, every: float = 60.0, fastest: float = 50.0) -> 
             "The ways share too little time to be followed; give ways of the same time, or smaller steps."
         )
     places = places_at(ways.points, np.arange(len(ways)), moments, ways.area)
-    at = np.arange(len(ways))  # the way that every followed person seems to be on
-    right = np.zeros((len(moments) - 1, len(ways)), dtype=np.bool_)
-    speed = np.zeros((len(ways), 2))
-    for step in range(len(moments) - 1):
+    return Tracks(right=_followed(places, fastest * every), every=every)
+
+
+def _followed(places: Floats, farthest: float) -> npt.NDArray[np.bool_]:
+    """Return for every step and way whether it is followed rightly; nobody goes farther than that in a step."""
+    from scipy.optimize import linear_sum_assignment
+
+    many, moments = places.shape[:2]
+    at = np.arange(many)  # the way that every followed person seems to be on
+    right = np.zeros((moments - 1, many), dtype=np.bool_)
+    speed = np.zeros((many, 2))
+    for step in range(moments - 1):
         here, there = places[at, step], places[:, step + 1]
         apart = here[:, None] + speed[:, None] - there[None]
         cost = np.hypot(apart[..., 0], apart[..., 1])
         moved = here[:, None] - there[None]
-        cost[np.hypot(moved[..., 0], moved[..., 1]) > fastest * every] = FAR
+        cost[np.hypot(moved[..., 0], moved[..., 1]) > farthest] = FAR
         rows, columns = linear_sum_assignment(cost)
-        chosen = np.empty(len(ways), dtype=np.int64)
+        chosen = np.empty(many, dtype=np.int64)
         chosen[rows] = columns
         right[step] = chosen == at
         speed, at = there[chosen] - here, chosen
-    return Tracks(right=right, every=every)
+    return right
 
 
 def tracking_attack(ways: Trajectories, *, every: float = 60.0, fastest: float = 50.0) -> AttackResult:
@@ -96,4 +104,50 @@ def tracking_attack(ways: Trajectories, *, every: float = 60.0, fastest: float =
             "right links": float(found.right.mean()),
             "median seconds": float(np.median(found.first_wrong())),
         },
+    )
+
+
+def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: int = 50) -> AttackResult:
+    """Attack points without keys by tracking in windows of two hours, drawn at random, where at least two ways are.
+
+    The ways of a window are followed together or not at all, so that the interval counts windows.
+
+    Parameters
+    ----------
+    ways : the trajectories, of any spans.
+    rng : draws windows and ways.
+    most : how many ways are followed in a window.
+    """
+    begins, ends = spans(ways.points)
+    length = (STEPS - 1) * int(EVERY * SECOND)
+    long = np.flatnonzero(ends - begins >= length)
+    followed: list[npt.NDArray[np.bool_]] = []
+    links: list[float] = []
+    for _ in range(TRIES):
+        if len(followed) == RUNS or not len(long):
+            break
+        drawn = rng.choice(long)
+        start = int(rng.integers(begins[drawn], ends[drawn] - length + 1))
+        there = np.flatnonzero((begins <= start) & (ends >= start + length))
+        if len(there) < 2:  # noqa: PLR2004 - nobody else can be taken for her
+            continue
+        moments = start + np.arange(STEPS) * int(EVERY * SECOND)
+        places = places_at(ways.points, np.sort(rng.permutation(there)[:most]), moments, ways.area)
+        right = _followed(places, FASTEST * EVERY)
+        followed.append(np.asarray(right.all(axis=0)))
+        links.append(float(right.mean()))
+    if not followed:
+        raise SchemaError("no two ways share two hours, so that nobody can be taken for somebody else.")
+    everybody = np.concatenate(followed)
+    return AttackResult(
+        attack="tracking",
+        question=LINKABILITY,
+        targets=len(everybody),
+        claims=len(everybody),
+        successes=int(everybody.sum()),
+        baseline=float(np.mean([1 / len(each) for each in followed])),
+        control_targets=0,
+        control_successes=0,
+        details={"right links": float(np.mean(links))},
+        runs=len(followed),
     )

@@ -119,6 +119,8 @@ class Trajectories:
     longitude, latitude : the columns of degrees; a GeoDataFrame's come from its points.
     trip : the column that tells the trips of a person apart.
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
+    squares : without names of places, name them by squares of so many meters, each by latitude and longitude of its
+        middle.
     coordinates : a table of places with their `longitude` and `latitude`, the first column being their name.
     cluster : the column that says which ways are published as one cluster.
     sensitive : the column of a sensitive value of every person, the same in all her rows.
@@ -143,6 +145,7 @@ class Trajectories:
     points: Points
     findings: Findings
     zone: str
+    keys: tuple[str, ...]  # of persons, by number: known inside only, and never written or shown
 
     def __init__(
         self,
@@ -159,6 +162,7 @@ class Trajectories:
         sensitive: str | None = None,
         order: str | None = None,
         zone: str | None = None,
+        squares: float | None = None,
     ) -> None:
         columns = Columns(
             person=person,
@@ -172,11 +176,11 @@ class Trajectories:
             order=order,
             zone=zone,
         )
-        read = read_columns(table, columns, coordinates)
+        read = read_columns(table, columns, coordinates, squares=squares)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
         rows = np.lexsort(sides[::-1])
         kept = rows[~_same(*(side[rows] for side in sides))]
-        self.kind, self.zone = read.kind, read.zone
+        self.kind, self.zone, self.keys = read.kind, read.zone, read.keys
         self.points = replace(_points(read.person[kept], read.trip[kept], read, kept), timed=order is None)
         self.findings = find_odd(self.points, read, dropped=len(rows) - len(kept))
 
@@ -184,7 +188,7 @@ class Trajectories:
     def of(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
         """Return trajectories of points that are known as arrays, by default in the area around them."""
         made = cls.__new__(cls)
-        made.points, made.zone, made.findings = points, zone, Findings()
+        made.points, made.zone, made.findings, made.keys = points, zone, Findings(), ()
         made.kind = FrameKind(name="pyarrow")
         if area is not None:
             made.__dict__["area"] = area
@@ -198,7 +202,13 @@ class Trajectories:
     @cached_property
     def area(self) -> Area:
         """The area around all points, rounded outward to hundredths of a degree."""
-        return Area.around(self.points.longitudes, self.points.latitudes)
+        try:
+            return Area.around(self.points.longitudes, self.points.latitudes)
+        except SchemaError as error:
+            if not self.findings.zero:
+                raise
+            zero = f"{self.findings.zero:,} points at longitude 0 and latitude 0"
+            raise SchemaError(f"{str(error).removesuffix('.')}; perhaps {zero} should be left out.") from None
 
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""

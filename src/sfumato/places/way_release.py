@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.kinds.audit import KindAudit
 from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.release import KindRelease
-from sfumato.places.maps import density_maps, unicity_curve
+from sfumato.places.maps import density_maps, unicity_curve, way_maps
+from sfumato.places.measures import MEANINGS
 from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays
 from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Trajectories
@@ -34,11 +35,22 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
     ----------
     original : the ways that they were made from.
     judge : judges what is read back.
+    shown : the number of the person whose way the internal report draws; by default nobody's.
     """
 
     title: ClassVar[str] = "ways"
     original: Trajectories
     judge: Callable[..., KindAudit]
+    shown: int | None = None
+
+    def showing(self, person: str) -> WayRelease:
+        """Return the release with an internal report that draws the way of a chosen person, before and after.
+
+        Parameters
+        ----------
+        person : her key in the original. Choose a made-up person, or somebody who has agreed.
+        """
+        return replace(self, shown=person_number(self.original, person))
 
     @property
     def ways(self) -> Trajectories | RegionWays:
@@ -72,32 +84,73 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
         return {path.name: f"One row per {row}: {columns}." for path in folder.iterdir() if path.stem == NAME}
 
     def _sections(self) -> Sequence[ReportSection]:
-        sides = {"original": self.original}
-        if isinstance(self.published, Trajectories):
-            sides["published"] = self.published
-        shares = {
-            name: [unicity(ways, points=known, meters=CELL, seconds=BIN, seed=SEED).share for known in KNOWN]
-            for name, ways in sides.items()
-        }
-        told = ReportSection(
+        meanings = ReportSection(
+            title="What the figures mean",
+            rows=[(name, MEANINGS[name]) for name in self.measures],
+            head=("figure", "meaning"),
+        )
+        odd = ReportSection(title="The original", sentences=self.original.remarks or ("Nothing looked odd.",))
+        return [meanings, self._unicity(), *self._maps(), odd]
+
+    def _unicity(self) -> ReportSection:
+        sentences = [
+            f"The share of persons whom a few known points single out, each known to {CELL:g} m and {BIN:g} s."
+        ]
+        shares = {"original": _shares(self.original)}
+        if isinstance(self.published, RegionWays):
+            sentences.append("Of regions, the share of persons whose whole sequence nobody else has.")
+            label, persons = self.published.groups
+            shares["published"] = [float((persons[label] == 1).mean())] * len(KNOWN)
+        else:
+            shares["published"] = _shares(self.published)
+        return ReportSection(
             title="Unicity",
-            sentences=(
-                f"The share of persons whom a few known points single out, each known to {CELL:g} m and {BIN:g} s.",
-            ),
+            sentences=sentences,
             head=("known points", *map(str, KNOWN)),
             rows=[(name, *(f"{share:.3f}" for share in found)) for name, found in shares.items()],
             pictures=(unicity_curve(shares),),
         )
-        odd = ReportSection(title="The original", sentences=self.original.remarks or ("Nothing looked odd.",))
-        published = sides.get("published")
-        if published is None or not (self.original.points.has_coordinates and published.points.has_coordinates):
-            return [told, odd]
-        maps = ReportSection(
+
+    def _maps(self) -> list[ReportSection]:
+        """Draw maps, if it is known where points are."""
+        published = self.published
+        known = isinstance(published, RegionWays) or published.points.has_coordinates
+        if not (known and self.original.points.has_coordinates):
+            if self.shown is None:
+                return []
+            return [ReportSection(title="The chosen way", sentences=("It is not known where its places are.",))]
+        where = ReportSection(
             title="Where people are",
-            sentences=("Points in every square, on the same scale of shades. No single way is drawn.",),
-            pictures=density_maps(self.original, published),
+            sentences=("Points in every square, on the same scale of shades; darker means more.",),
+            pictures=(density_maps(self.original, published),),
+            wide=True,
         )
-        return [told, maps, odd]
+        return [where, *([] if self.shown is None else [self._chosen(self.shown)])]
+
+    def _chosen(self, person: int) -> ReportSection:
+        origin = self.published.origin if isinstance(self.published, RegionWays) else self.published.points.origin
+        there = origin is not None and bool((self.original.points.owner[origin] == person).any())
+        return ReportSection(
+            title="The chosen way",
+            sentences=(
+                "One way that was asked for, on the same scale; keep this page private."
+                if there
+                else "The way that was asked for is not published.",
+            ),
+            pictures=(way_maps(self.original, self.published, person),) if there else (),
+            wide=True,
+        )
+
+
+def _shares(ways: Trajectories) -> list[float]:
+    return [unicity(ways, points=known, meters=CELL, seconds=BIN, seed=SEED).share for known in KNOWN]
+
+
+def person_number(ways: Trajectories, person: str) -> int:
+    """Return the number of the person with a key."""
+    if person not in ways.keys:
+        raise InvalidParameterError("Nobody in these ways has that key; give one as the column of persons has it.")
+    return ways.keys.index(person)
 
 
 def published_from(path: Path) -> Trajectories | RegionWays:

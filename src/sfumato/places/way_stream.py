@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +20,13 @@ from sfumato.places.cells import SECOND
 from sfumato.places.columns import Columns, read_columns
 from sfumato.places.crowds import Crowds, read_crowds, write_crowds
 from sfumato.places.earth import Area
-from sfumato.places.squares import Snapshot
+from sfumato.places.squares import MOST_ORDER, Snapshot
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import is_number, is_whole, require
 
 NAMES = ("key", "time", "persons", "west", "south", "east", "north")
+KINDS = (pa.string(), pa.timestamp("us", "UTC"), pa.int64(), *[pa.float64()] * 4)
 
 
 class WaysStream:
@@ -66,6 +68,8 @@ class WaysStream:
         require(isinstance(area, Area), self, "area", "an sf.places.Area", type(area).__name__)
         for name, value in (("window", window), ("patience", patience)):
             require(is_number(value) and value > 0, self, name, "a number of seconds above 0", value)
+        good = is_whole(order) and 1 <= order <= MOST_ORDER
+        require(good, self, "order", f"a whole number from 1 to {MOST_ORDER}", order)
         self.k, self.area, self.order = k, area, order
         self._window, self._patience = int(window * SECOND), int(patience * SECOND)
         self._file = Path(state)
@@ -76,6 +80,17 @@ class WaysStream:
             if settings != self._settings:
                 raise InvalidParameterError(f"{self._file} was begun with other settings; give the same.")
 
+    @classmethod
+    def load(cls, state: str | PathLike[str]) -> Self:
+        """Go on with a stream as its state says.
+
+        Parameters
+        ----------
+        state : the file of a state that exists.
+        """
+        settings, _ = read_crowds(Path(state))
+        return cls(**{**settings, "area": Area(**settings["area"])}, state=state)
+
     @property
     def late(self) -> int:
         """How many points came too late and were left out."""
@@ -83,7 +98,7 @@ class WaysStream:
 
     @property
     def suppressed(self) -> int:
-        """How many points were left out because too few persons were there."""
+        """How many times somebody was left out because too few persons were there."""
         return self._crowds.suppressed
 
     @property
@@ -91,25 +106,39 @@ class WaysStream:
         """How many persons wait for a crowd."""
         return len(self._crowds.since)
 
+    def __repr__(self) -> str:
+        told = f"{len(self._crowds.members()):,} crowds, {self.waiting:,} persons wait"
+        return f"WaysStream(k={self.k}, {told}, {self.suppressed:,} left out, {self.late:,} points too late)"
+
     def update(self, table: Frame, **columns: str) -> pa.Table:
         """Take new points, and return the regions that may leave: a row for every crowd that moved.
+
+        Points of more time than somebody waits are taken as if they had come one after the other.
 
         Parameters
         ----------
         table : the points, as `Trajectories` takes them; those older than what was seen before are left out.
         columns : names of its columns, as for `Trajectories`.
         """
-        read = read_columns(table, Columns(**{"person": "person", "time": "time", **columns}), None)
+        named: dict[str, Any] = {"person": "person", "time": "time", **columns}
+        read = read_columns(table, Columns(**named), None)
         keys = texts(to_arrow(table)[0][columns.get("person", "person")]).to_pylist()
         squares = Snapshot.of(read.longitudes, read.latitudes, order=self.order, area=self.area)
-        crowds = self._copy()
-        moved = self._take(crowds, keys, read.times, squares)
-        self._part(crowds)
-        self._gather(crowds)
-        shown = self._regions(crowds, moved)
+        crowds, shown = self._copy(), []
+        for rows in self._slices(read.times):
+            moved = self._take(crowds, rows, keys, read.times, squares)
+            self._part(crowds)
+            self._gather(crowds)
+            shown.append(self._regions(crowds, moved))
         write_crowds(self._file, self._settings, crowds)
         self._crowds = crowds
-        return shown
+        return pa.concat_tables(shown)
+
+    def _slices(self, times: Any) -> list[Any]:
+        """Cut points into parts of at most the time that somebody waits, in order of time."""
+        order = np.argsort(times, kind="stable")
+        part = (times[order] - times[order[0]]) // self._patience
+        return np.split(order, np.flatnonzero(np.diff(part)) + 1)
 
     def _copy(self) -> Crowds:
         known = self._crowds
@@ -122,10 +151,10 @@ class WaysStream:
             suppressed=known.suppressed,
         )
 
-    def _take(self, crowds: Crowds, keys: list[str], times: Any, squares: Snapshot) -> set[str]:
+    def _take(self, crowds: Crowds, rows: Any, keys: list[str], times: Any, squares: Snapshot) -> set[str]:
         """Note the last point of everybody, and return who moved."""
         moved = set()
-        for row in np.argsort(times, kind="stable"):
+        for row in rows:
             person, time = keys[row], int(times[row])
             if time < crowds.clock - self._window or time < crowds.last.get(person, (time, 0, 0))[0]:
                 crowds.late += 1
@@ -139,8 +168,12 @@ class WaysStream:
 
     def _part(self, crowds: Crowds) -> None:
         """Let silent persons leave, end crowds that are too small, and leave out who waited too long."""
-        for person in [each for each, at in crowds.last.items() if at[0] < crowds.clock - self._window]:
-            crowds.forget(person)
+        silent, stale = crowds.clock - self._window, crowds.clock - self._patience
+        for person, (seen, _, _) in list(crowds.last.items()):
+            waits = person in crowds.since
+            if seen < silent or (waits and max(seen, crowds.since[person]) < stale):
+                crowds.suppressed += int(waits)
+                crowds.forget(person)
         for persons in crowds.members().values():
             if len(persons) < self.k:
                 for person in persons:
@@ -157,9 +190,6 @@ class WaysStream:
             ends = [*range(self.k, len(waiting) - self.k + 1, self.k), len(waiting)]
             for start, end in zip([0, *ends], ends, strict=False):
                 crowds.gather([waiting[each] for each in order[start:end]])
-        for person in [each for each, since in crowds.since.items() if since < crowds.clock - self._patience]:
-            crowds.suppressed += 1
-            crowds.forget(person)
 
     def _regions(self, crowds: Crowds, moved: set[str]) -> pa.Table:
         """Return the box of every crowd in which somebody moved, in an order that says nothing."""
@@ -171,8 +201,7 @@ class WaysStream:
             low, high = at.min(axis=0), at.max(axis=0) + 1
             rows.append((key, crowds.clock, len(persons), *self._degrees(*low), *self._degrees(*high)))
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(NAMES)
-        kinds = [pa.string(), pa.timestamp("us", "UTC"), pa.int64(), *[pa.float64()] * 4]
-        return pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], names=NAMES)
+        return pa.table([pa.array(column, kind) for column, kind in zip(columns, KINDS, strict=True)], names=NAMES)
 
     def _degrees(self, column: int, row: int) -> tuple[float, float]:
         side = float(1 << self.order)
@@ -218,6 +247,19 @@ class StayTogether(CrowdPromise[pa.Table]):
             least = min(least, row["persons"])
             many[row["key"]] = row["persons"]
         return KindVerdict(self, float(least), broken)
+
+
+def joined(published: Sequence[pa.Table]) -> pa.Table:
+    """Put together what a stream published at several times; refuse tables of something else."""
+    for table in published:
+        if not set(NAMES) <= set(table.column_names):
+            raise SchemaError(f"A table is no stream of regions; its columns are {', '.join(NAMES)}.")
+    some = [table.select(NAMES) for table in published if table.num_rows] or [published[0].select(NAMES)]
+    kinds = pa.schema(zip(NAMES, KINDS, strict=True))
+    try:
+        return pa.concat_tables([table.cast(kinds) for table in some])
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise SchemaError("A table is no stream of regions; its cells are of another kind.") from None
 
 
 def audit_stream(published: Frame, *, k: int) -> KindAudit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,13 +13,24 @@ from sfumato.coding.grouping import group_columns
 from sfumato.coding.sequences import selections
 from sfumato.exceptions import InfeasibleError
 from sfumato.places.cells import SECOND, numbered, place_cells
+from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Knowledge: TypeAlias = Literal["places", "unique-places", "sequence", "times", "frequencies"]
-KNOWLEDGE: tuple[Knowledge, ...] = ("places", "unique-places", "sequence", "times", "frequencies")
+Knowledge: TypeAlias = Literal[
+    "places", "unique-places", "sequence", "times", "frequencies", "probabilities", "proportions"
+]
+KNOWLEDGE: tuple[Knowledge, ...] = (
+    "places",
+    "unique-places",
+    "sequence",
+    "times",
+    "frequencies",
+    "probabilities",
+    "proportions",
+)
 MOST_SETS = 50_000_000
 
 
@@ -29,8 +41,9 @@ def worst_case_risk(
     knowledge: Knowledge = "places",
     meters: float = 500.0,
     seconds: float = 86_400.0,
+    cells: PublicCells | None = None,
 ) -> Floats:
-    """Return for every person the largest chance to be the one whom a few known points mean.
+    """Return for every person the largest chance to be the one whom a few known points mean [1]_.
 
     For every set of so many points that a person has, the chance is 1 by the number of persons who have it, too; the
     largest over all sets is her risk. Who has fewer points is known by all of them.
@@ -39,86 +52,88 @@ def worst_case_risk(
     ----------
     ways : the trajectories.
     points : how many points are known.
-    knowledge : what is known: `"places"` with how often each was visited at least, `"unique-places"` without,
-        `"sequence"` in the order of the visits, `"times"` with the bin of time of each visit, `"frequencies"` with the
-        exact number of visits of each place.
+    knowledge : what is known: `"places"`, one that is known twice was visited at least twice; `"times"`, places with
+        the bin of time of each visit, likewise; `"unique-places"`, without how often; `"sequence"`, in the order of the
+        visits; `"frequencies"`, with the exact number of visits of each place, `"probabilities"`, with its exact share
+        of all visits of the person, or `"proportions"`, with how the numbers of visits of the known places compare.
     meters, seconds : the side of a cell and the length of a bin of time.
+    cells : `Squares` or `Hexagons` of a public area in place of squares of `meters`.
+
+    References
+    ----------
+    .. [1] Pellungrini, Pappalardo, Pratesi, Monreale, "A data mining approach to assess privacy risk in human mobility
+       data", ACM TIST 9(3), 2018. https://doi.org/10.1145/3106774
     """
     require(is_whole(points) and points >= 1, "worst_case_risk", "points", "a whole number of at least 1", points)
     require(knowledge in KNOWLEDGE, "worst_case_risk", "knowledge", f"one of {', '.join(KNOWLEDGE)}", knowledge)
-    cell, person = place_cells(ways, meters), ways.points.person
+    cell, person = place_cells(ways, meters, cells), ways.points.person
     if knowledge == "sequence":
         return _by_sequence(ways, cell, points)
     if knowledge == "times":
         bins = ways.points.times // int(seconds * SECOND)
-        elements = numbered(cell, bins - bins.min())
-    elif knowledge == "places":
-        elements = numbered(cell, _visit(person, cell))
-    else:
-        elements = cell
-    pairs = _distinct(person, elements)
+        cell = numbered(cell, bins - bins.min())
+    if knowledge in {"places", "times"}:
+        order = np.argsort(person, kind="stable")
+        return _by_sets(person[order], cell[order], points)
+    person, cell, visits = _visited(person, cell)
     if knowledge == "frequencies":
-        counts = group_columns([person, cell], [int(person.max()) + 1, int(cell.max()) + 1])
-        pairs = (pairs[0], numbered(pairs[1], counts.counts[np.argsort(counts.keys)]))
-    closed = _upward(cell, elements) if knowledge == "places" else None
-    return _by_sets(*pairs, points, closed)
+        cell = numbered(cell, visits)
+    elif knowledge == "probabilities":
+        total = np.bincount(person, weights=visits).astype(np.int64)[person]
+        cell = numbered(cell, numbered(*_reduced(visits, total)))
+    return _by_sets(person, cell, points, visits if knowledge == "proportions" else None)
 
 
-def _visit(person: Integers, cell: Integers) -> Integers:
-    """Return the how manieth visit of its person to its cell every point is."""
-    key = numbered(person, cell)
-    order = np.argsort(key, kind="stable")
-    sizes = np.bincount(key)
-    visit = np.empty(len(key), dtype=np.int64)
-    visit[order] = np.arange(len(key)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return visit
+def _visited(person: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the different cells of every person, in the order of persons and cells, and how often she was there."""
+    width = int(cell.max()) + 1
+    keys, visits = np.unique(person * width + cell, return_counts=True)
+    return keys // width, keys % width, visits.astype(np.int64)
 
 
-def _distinct(person: Integers, elements: Integers) -> tuple[Integers, Integers]:
-    keys = np.sort(group_columns([person, elements], [int(person.max()) + 1, int(elements.max()) + 1]).keys)
-    return np.divmod(keys, int(elements.max()) + 1)
+def _reduced(part: Integers, whole: Integers) -> tuple[Integers, Integers]:
+    common = np.gcd(part, whole)
+    return part // common, whole // common
 
 
-def _upward(cell: Integers, elements: Integers) -> Integers:
-    """Return the cell of every element, so that visits to a cell are known in order: the second after the first."""
-    found = np.empty(int(elements.max()) + 1, dtype=np.int64)
-    found[elements] = cell
-    return found
+def _by_sets(person: Integers, elements: Integers, size: int, visits: Integers | None = None) -> Floats:
+    """Return the risk by sets of elements; who has fewer is looked for by all of hers.
 
-
-def _by_sets(person: Integers, elements: Integers, size: int, cell: Integers | None) -> Floats:
-    """Return the risk by sets of elements; who has fewer is looked for by all of hers."""
-    persons = int(person.max()) + 1
-    starts = np.searchsorted(person, np.arange(persons + 1))
-    known = np.minimum(np.diff(starts), size)
-    risk = np.zeros(persons)
-    for asked in np.unique(known):
-        owner, rows, total = [], [], 0
-        for number in np.flatnonzero(np.diff(starts) >= asked):
-            sets = _sets(elements[starts[number] : starts[number + 1]], int(asked), cell)
-            total += len(sets)
-            if total > MOST_SETS:
-                raise InfeasibleError("There are too many sets of points to look at all of them; ask for fewer points.")
-            rows.append(sets)
-            owner.append(np.full(len(sets), number))
-        found = _risk(np.concatenate(rows), np.concatenate(owner), persons)
+    With numbers of visits, others have a set if their numbers are as many times as large.
+    """
+    starts = np.searchsorted(person, np.arange(int(person.max()) + 2))
+    own, risk = np.diff(starts), np.zeros(int(person.max()) + 1)
+    known = np.minimum(own, size)
+    for asked in np.unique(known).tolist():
+        lengths, persons = np.unique(own[own >= asked], return_counts=True)
+        if (
+            sum(comb(length, asked) * int(many) for length, many in zip(lengths.tolist(), persons, strict=True))
+            > MOST_SETS
+        ):
+            raise InfeasibleError("There are too many sets of points to look at all of them; ask for fewer points.")
+        owner, rows = [], []
+        for length in lengths.tolist():
+            those = np.flatnonzero(own == length)
+            chosen = np.array(list(combinations(range(length), asked)), dtype=np.int64)
+            at = (starts[those][:, None, None] + chosen).reshape(-1, asked)
+            rows.append(np.sort(elements[at], axis=1) if visits is None else _compared(elements[at], visits[at]))
+            owner.append(np.repeat(those, len(chosen)))
+        found = _risk(np.concatenate(rows), np.concatenate(owner), len(risk))
         risk[known == asked] = found[known == asked]
     return risk
 
 
-def _sets(own: Integers, size: int, cell: Integers | None) -> Integers:
-    """Return all sets of elements of a size; of visits, the cells with how often each must have been visited."""
-    at = np.array(list(combinations(range(len(own)), size)), dtype=np.int64).reshape(-1, size)
-    return own[at] if cell is None else np.unique(np.sort(cell[own[at]], axis=1), axis=0)
+def _compared(cells: Integers, visits: Integers) -> Integers:
+    """Return sets of cells in order, each followed by the smallest numbers of visits that compare alike."""
+    return np.hstack([cells, visits // np.gcd.reduce(visits, axis=1)[:, None]])
 
 
 def _risk(rows: Integers, owner: Integers, persons: int) -> Floats:
     """Return the largest 1 by the number of persons with a row, for every person."""
-    _, label = np.unique(rows, axis=0, return_inverse=True)
-    pairs = np.unique(np.column_stack([label.ravel(), owner]), axis=0)
-    counts = np.bincount(pairs[:, 0])
+    label = group_columns(list(rows.T), [int(each.max()) + 1 for each in rows.T]).labels.astype(np.int64)
+    row, whose = np.divmod(np.unique(label * persons + owner), persons)
     risk = np.zeros(persons)
-    np.maximum.at(risk, pairs[:, 1], 1.0 / counts[pairs[:, 0]])
+    np.maximum.at(risk, whose, 1.0 / np.bincount(row)[row])
     return risk
 
 

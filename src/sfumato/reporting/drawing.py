@@ -37,6 +37,11 @@ def picture(width: float, height: float, *, title: str, description: str, shapes
     )
 
 
+def beside(pictures: Iterable[tuple[float, Iterable[str]]]) -> str:
+    """Move shapes to the right, by so much each."""
+    return "".join(f'<g transform="translate({x:.2f} 0)">{"".join(shapes)}</g>' for x, shapes in pictures)
+
+
 def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str = "none", tip: str = "") -> str:
     """Draw a rectangle; `tip` is shown when it is pointed at."""
     inside = f"<title>{written(tip)}</title>" if tip else ""

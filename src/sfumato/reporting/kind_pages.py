@@ -9,12 +9,13 @@ from typing import Any
 from sfumato.attacks.results import HEAD, AttackResult
 from sfumato.reporting.attack_pictures import draw_attacks
 from sfumato.reporting.html import environment
-from sfumato.reporting.numbers import level
+from sfumato.reporting.numbers import level, measure
 from sfumato.reporting.telling import drawn
 from sfumato.reporting.words import ENGLISH
 from sfumato.words import Words
 
 KIND_FORMAT = "sfumato-kind-report-1"
+BEFORE, AFTER, LOW, HIGH = "-before", "-after", "-low", "-high"  # ends of the names of measures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,7 @@ class ReportSection:
     sentences : what it says, a paragraph each.
     head, rows : a table, as texts.
     pictures : pictures made of `sfumato.reporting.drawing`, which escapes every text in them.
+    wide : whether pictures are as wide as the page.
     """
 
     title: str
@@ -34,10 +36,11 @@ class ReportSection:
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     pictures: Sequence[str] = ()
+    wide: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the section as plain values."""
-        return {name: value if isinstance(value, str) else list(value) for name, value in asdict(self).items()}
+        return {name: value if isinstance(value, str | bool) else list(value) for name, value in asdict(self).items()}
 
 
 def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]) -> ReportSection:
@@ -59,7 +62,7 @@ def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]
 def render_kind_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
     """Render the internal report from its facts, possibly read back from JSON."""
     sections = [{**each, "pictures": [drawn(picture) for picture in each["pictures"]]} for each in facts["sections"]]
-    context = {"facts": facts, "sections": sections, "promises": _promises(facts)}
+    context = {"facts": facts, "sections": sections, "promises": _promises(facts), "measures": _measures(facts)}
     return environment(words).get_template("kind_report.html.j2").render(context) + "\n"
 
 
@@ -67,6 +70,36 @@ def render_kind_about(facts: Mapping[str, Any]) -> str:
     """Render the page for receivers, from published information only."""
     context = {"facts": facts, "promises": _promises(facts)}
     return environment().get_template("kind_about.html.j2").render(context) + "\n"
+
+
+def _measures(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Prepare every measure for reading: what the original has, what is published, and in which range each lies.
+
+    >>> told = {"paths-before": 3, "paths-after": 2.5, "paths-after-low": 2.25, "paths-after-high": 2.75, "edges": 1200}
+    >>> for row in _measures({"measures": told}):
+    ...     print(row["name"], row["before"], row["after"], row["after_range"])
+    paths 3 2.5 ('2.25', '2.75')
+    edges  1,200 ()
+    """
+    told = {
+        name: value if isinstance(value, str) else measure(value, share=False)
+        for name, value in facts["measures"].items()
+    }
+    ends = {f"{name}{end}" for name in told for end in (LOW, HIGH)}
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in told.items():
+        if name in ends:
+            continue
+        when, plain = "after", name.removesuffix(AFTER)
+        if name.endswith(BEFORE) and name.removesuffix(BEFORE) + AFTER in told:
+            when, plain = "before", name.removesuffix(BEFORE)
+        elif plain + BEFORE not in told:
+            plain = name
+        row = found.setdefault(plain, {"name": plain, "before": "", "after": "", "before_range": (), "after_range": ()})
+        row[when] = value
+        if name + LOW in told and name + HIGH in told:
+            row[f"{when}_range"] = told[name + LOW], told[name + HIGH]
+    return list(found.values())
 
 
 def _promises(facts: Mapping[str, Any]) -> list[dict[str, Any]]:

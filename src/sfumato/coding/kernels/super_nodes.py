@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
 
 @compiled
@@ -75,6 +75,28 @@ def empty_state(attributes: Arrays) -> Arrays:
 
 
 @compiled
+def share_with_free(graph: Arrays, person: int, label: Array, shared: Array, touched: Array, count: int) -> int:
+    """Do as `share_neighbors`, and append free persons to those who share any; return how many there are now."""
+    offsets, neighbors = graph
+    for place in range(offsets[person], offsets[person + 1]):
+        middle = neighbors[place]
+        count = _share_one(middle, label, shared, touched, count)
+        for step in range(offsets[middle], offsets[middle + 1]):
+            count = _share_one(neighbors[step], label, shared, touched, count)
+    return count
+
+
+@compiled
+def _share_one(person: Number, label: Array, shared: Array, touched: Array, count: int) -> int:
+    if label[person] < 0:
+        if shared[person] == 0:
+            touched[count] = person
+            count += 1
+        shared[person] += 1
+    return count
+
+
+@compiled
 def grow_super_nodes(
     offsets: Array, neighbors: Array, order: Array, least: int, weight: float, attributes: Arrays, near: int
 ) -> tuple[Array, Array]:
@@ -84,31 +106,35 @@ def grow_super_nodes(
     who share a neighbor with the super-node are looked at, and the next in the order where there is nobody. Returns the
     super-node of every person, and all persons in the order in which they joined.
     """
-    persons = len(order)
+    persons, graph = len(order), (offsets, neighbors)
     label, joined = np.full(persons, -1, dtype=np.int64), np.empty(persons, dtype=np.int64)
-    shared = np.zeros(persons, dtype=np.int64)
+    shared, looked_at = np.zeros(persons, dtype=np.int64), np.arange(persons)
     state, count, done, next_free = empty_state(attributes), 0, 0, 0
     while done < persons:
-        size, degrees, chosen = 0, 0, -1
-        shared[:] = 0
+        size, degrees, found = 0, 0, 0
         while size < least and done < persons:
-            if size == 0:
+            chosen = -1
+            if size > 0:
+                candidates = looked_at[:found] if persons > near else looked_at
+                chosen = _nearest(offsets, shared, label, (size, degrees, weight), attributes, state, candidates)
+            if chosen < 0:
                 while label[order[next_free]] >= 0:
                     next_free += 1
                 chosen = order[next_free]
-            else:
-                chosen = _nearest(offsets, shared, label, (size, degrees, weight), attributes, state, persons > near)
-                if chosen < 0:
-                    while label[order[next_free]] >= 0:
-                        next_free += 1
-                    chosen = order[next_free]
             take_attributes(attributes, state, chosen, size == 0)
-            share_neighbors(offsets, neighbors, chosen, shared)
             label[chosen], joined[done] = count, chosen
+            if persons > near:
+                found = share_with_free(graph, chosen, label, shared, looked_at, found)
+            else:
+                share_neighbors(offsets, neighbors, chosen, shared)
             size += 1
             done += 1
             degrees += offsets[chosen + 1] - offsets[chosen]
         count += 1
+        if persons > near:
+            shared[looked_at[:found]] = 0
+        else:
+            shared[:] = 0
     return label, joined
 
 
@@ -120,20 +146,20 @@ def _nearest(
     rule: tuple[int, int, float],
     attributes: Arrays,
     state: Arrays,
-    only_near: bool,
+    candidates: Array,
 ) -> int:
-    """Return the free person who costs least, the lowest number of several; -1 if nobody is near."""
+    """Return the free candidate who costs least, the lowest number of several; -1 if there is none."""
     size, degrees, weight = rule
     best, least = -1, np.inf
     most = size * max(len(label) - 2, 1)
-    for person in range(len(label)):
-        if label[person] >= 0 or (only_near and shared[person] == 0):
+    for person in candidates:
+        if label[person] >= 0:
             continue
         apart = degrees + size * (offsets[person + 1] - offsets[person]) - 2 * shared[person]
         cost = (1 - weight) * apart / most
-        if cost < least and weight > 0:
+        if cost <= least and weight > 0:
             cost += weight * attribute_loss(attributes, state, person)
-        if cost < least:
+        if cost < least or (cost == least and person < best):
             best, least = person, cost
     return best
 
@@ -147,21 +173,20 @@ def place_rest(
     for person in rest:
         shared = np.zeros(persons, dtype=np.int64)
         share_neighbors(offsets, neighbors, person, shared)
-        size, apart = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        own = offsets[person + 1] - offsets[person]
-        for other in range(persons):
-            if label[other] >= 0:
-                size[label[other]] += 1
-                apart[label[other]] += own + offsets[other + 1] - offsets[other] - 2 * shared[other]
-        best, least = 0, np.inf
+        own, members = offsets[person + 1] - offsets[person], np.argsort(label)
+        best, least, place, state = 0, np.inf, 0, empty_state(attributes)
+        while label[members[place]] < 0:
+            place += 1
         for node in range(count):
-            cost = (1 - weight) * apart[node] / (size[node] * max(persons - 2, 1))
+            size, apart = 0, 0
+            while place < persons and label[members[place]] == node:
+                other = members[place]
+                take_attributes(attributes, state, other, size == 0)
+                apart += own + offsets[other + 1] - offsets[other] - 2 * shared[other]
+                size += 1
+                place += 1
+            cost = (1 - weight) * apart / (size * max(persons - 2, 1))
             if weight > 0:
-                state, begin = empty_state(attributes), True
-                for other in range(persons):
-                    if label[other] == node:
-                        take_attributes(attributes, state, other, begin)
-                        begin = False
                 cost += weight * attribute_loss(attributes, state, person)
             if cost < least:
                 best, least = node, cost

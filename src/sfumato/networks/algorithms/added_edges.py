@@ -14,6 +14,7 @@ from sfumato.networks.network import Network, sorted_edges
 from sfumato.randomness import Stream
 
 ROUNDS = 60
+MOST_EDGES = 10_000_000  # that everybody may get who cannot be served otherwise
 MORE = 0.002  # share of persons who rise where a search was stuck
 Ints = npt.NDArray[np.int64]
 
@@ -25,14 +26,26 @@ def added_edges(network: Network, k: int, stream: Stream) -> npt.NDArray[np.int3
     for _ in range(ROUNDS):
         order = rank[np.argsort(-probed[rank], kind="stable")]
         sequence, even, _ = raised(probed[order], k)
-        if even >= NEVER:
-            return None
-        target = np.empty_like(degrees)
-        target[order] = sequence
-        found, missing = _realized_with_partners(network, target, k, rank, stream)
-        if found is not None:
-            return found
+        missing = 2
+        if even < NEVER:
+            target = np.empty_like(degrees)
+            target[order] = sequence
+            found, missing = _realized_with_partners(network, target, k, rank, stream)
+            if found is not None:
+                return found
         _probe(probed, max(missing, 2, int(MORE * len(network))), rank)
+    return alike_degrees(network, rank, stream)
+
+
+def alike_degrees(network: Network, rank: Ints, stream: Stream) -> npt.NDArray[np.int32] | None:
+    """Return edges that give everybody the same degree, as low as it can be found; None if they would be too many."""
+    persons, degree = len(network), int(network.degrees.max())
+    while persons * degree <= 2 * MOST_EDGES:
+        if persons * degree % 2 == 0:
+            found, _ = realized(network, degree - network.degrees, rank, stream)
+            if found is not None:
+                return found
+        degree += 1  # at the latest, everybody knows everybody
     return None
 
 
@@ -87,9 +100,10 @@ def _raise_partners(target: Ints, degrees: Ints, needed: int, k: int, fit_first:
 
 
 def _probe(probed: Ints, count: int, rank: Ints) -> None:
-    """Raise the lowest degrees by one."""
-    lowest = rank[np.argsort(probed[rank], kind="stable")][: min(count, len(rank))]
-    probed[lowest] += 1
+    """Raise an even number of the lowest degrees by one, but not the highest, unless all are alike."""
+    below = rank[probed[rank] < max(int(probed.max()), 1)]
+    lowest = below[np.argsort(probed[below], kind="stable")] if len(below) > 1 else rank
+    probed[lowest[: min(count + count % 2, len(lowest) - len(lowest) % 2)]] += 1
 
 
 def realized(network: Network, raises: Ints, rank: Ints, stream: Stream) -> tuple[npt.NDArray[np.int32] | None, Ints]:

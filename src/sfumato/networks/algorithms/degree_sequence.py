@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.kernels.degree_groups import NEVER, leveled, raised
+from sfumato.coding.kernels.every_graph import nearest_graph
 from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.added_edges import added_edges
@@ -18,8 +19,10 @@ from sfumato.networks.network import Network
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.k_degree import KDegree
 from sfumato.networks.search import NetworkSearch, asked_k
+from sfumato.randomness import Stream
 from sfumato.validation import require
 
+FEW = 7  # persons of networks whose graphs are all tried
 SMALL = 5_000  # edges of networks that are searched several times
 TRIES = 30
 
@@ -34,7 +37,9 @@ class DegreeSequence(NetworkSearch):
     With edges only added, groups rise to their largest degree. Somebody who needs many more neighbors then needs as
     many partners, which must rise, too: no network that contains the original has fewer raises than the bound that is
     told (`least-raises-of-any-supergraph`), and the sum that dynamic programming finds (`least-raises`) is mostly out
-    of reach. Networks of up to 5,000 edges are searched 30 times, and the fewest changes win.
+    of reach. Networks of up to 5,000 edges are searched 30 times, in both ways where edges may be removed, and the
+    fewest changes win. Of up to seven persons all graphs are tried, so that nothing needs fewer changes. Where nothing
+    else is found, everybody gets the same degree, as long as this takes at most 10 million edges.
 
     Parameters
     ----------
@@ -58,20 +63,37 @@ class DegreeSequence(NetworkSearch):
     def find(self, request: KindRequest[Published]) -> Network:
         """Change edges until every degree occurs k times."""
         network, k = _original(request), asked_k(request)
-        search = added_edges if self.edges == "add" else moved_edges
+        if len(network) <= FEW:
+            return network.with_edges(self._fewest(network, k, request.stream))
         best: npt.NDArray[np.int32] | None = None
         tries = TRIES if network.size <= SMALL else 1
         for turn in range(tries):
             request.progress(turn / tries)
-            found = search(network, k, request.stream)
-            if found is not None and (best is None or _changes(network, found) < _changes(network, best)):
-                best = found
+            for found in self._found(network, k, request.stream):
+                if best is None or _changes(network, found) < _changes(network, best):
+                    best = found
         if best is None:
             raise InfeasibleError(
                 f"No network was found in which every degree occurs {k:,} times by this way of changing edges; "
                 "choose a smaller k or edges='change'."
             )
         return network.with_edges(best)
+
+    def _found(self, network: Network, k: int, stream: Stream) -> list[npt.NDArray[np.int32]]:
+        """Search once in every way that is allowed; in large networks only until something is found."""
+        found = None if self.edges == "add" else moved_edges(network, k, stream)
+        if found is not None and network.size > SMALL:
+            return [found]
+        return [each for each in (found, added_edges(network, k, stream)) if each is not None]
+
+    def _fewest(self, network: Network, k: int, stream: Stream) -> npt.NDArray[np.int32]:
+        """Try all graphs, in random order."""
+        pairs = np.stack(np.triu_indices(len(network), 1), axis=1)
+        pairs = pairs[stream.permutation(len(pairs))]
+        before = np.zeros((len(network), len(network)), dtype=np.bool_)
+        before[network.edges[:, 0], network.edges[:, 1]] = True
+        joined = before[pairs[:, 0], pairs[:, 1]]
+        return pairs[nearest_graph(pairs, joined, len(network), k, self.edges == "add")].astype(np.int32)
 
     def told(self, original: Network, request: KindRequest[Published]) -> Mapping[str, float]:
         """Return the bounds on the changes."""

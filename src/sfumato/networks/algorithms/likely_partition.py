@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.block_moving import anneal_blocks
+from sfumato.coding.kernels.block_moving import WORDS, anneal_blocks, linked, log_factorials
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.sangreea import Sangreea, merged_until_kept, smallest
 from sfumato.networks.clustered import ClusteredNetwork
@@ -20,16 +20,21 @@ from sfumato.networks.search import NetworkSearch
 from sfumato.validation import is_whole, require
 
 MOST_NODES = 5_000  # super-nodes whose pairs are counted in one matrix
+KNOWN = 1 << 16  # factorials whose logarithms are computed once
+PARTS = 50  # of the turns; the best end of one is taken
+HEAT = 1.0  # how much more the logarithm may be at first
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LikelyPartition(NetworkSearch):
     r"""Find super-nodes that leave as few graphs possible as it can, so that samples are like the original [1]_.
 
-    It starts from the super-nodes of `Sangreea` and moves persons to those of their neighbors' neighbors, or exchanges
-    two, by simulated annealing on the logarithm of the number of graphs with the same counts. Nothing is known of how
-    far the result is from the best one. Attributes are generalized as the super-nodes need it. Super-nodes that break
-    a model then merge, as in `Sangreea`. A network of more than 5,000 super-nodes stays as it started.
+    It starts from the super-nodes of `Sangreea` and lowers the logarithm of the number of graphs with the same counts
+    by simulated annealing: it moves persons to the super-nodes of their neighbors' neighbors or exchanges two, merges
+    two super-nodes, divides two in another way, and splits those that are large enough. How long it takes depends on
+    `turns` and not on a clock, so that a recipe finds the same again. Nothing is known of how far the result is from
+    the best one. Attributes are generalized as the super-nodes need it. Super-nodes that break a model then merge, as
+    in `Sangreea`. A network of more than 5,000 super-nodes stays as it started.
 
     Parameters
     ----------
@@ -56,18 +61,27 @@ class LikelyPartition(NetworkSearch):
         assert isinstance(network, Network)  # noqa: S101 - originals are graphs
         label = Sangreea(attributes=0).grown(network, least)
         if int(label.max()) < MOST_NODES:
-            self._improve(network, label, least, request)
+            label = self._improve(network, label, least, request)
         return merged_until_kept(network, label, request)
 
     def _improve(
         self, network: Network, label: npt.NDArray[np.int64], least: int, request: KindRequest[Published]
-    ) -> None:
+    ) -> npt.NDArray[np.int64]:
+        """Return the best super-nodes that were seen at the end of any part of the turns."""
         counted = ClusteredNetwork.of(network, label)
-        count = len(counted.inner)
+        count, graph = len(counted.inner), (network.offsets, network.neighbors)
         edges = np.zeros((count, count), dtype=np.int64)
         one, other, between = counted.between.T
         edges[one, other] = edges[other, one] = between
         np.fill_diagonal(edges, counted.inner)
-        words = request.stream.words(4 * self.turns * len(network))
-        graph = network.offsets, network.neighbors
-        anneal_blocks(graph, label, edges, counted.sizes.astype(np.int64), least, words, 1.0)
+        state = label, edges, counted.sizes.astype(np.int64), *linked(label, count)
+        known = log_factorials(min(len(network) ** 2, KNOWN))
+        best, most, won = label.copy(), 0.0, 0.0
+        for part in range(PARTS):
+            request.progress(part / PARTS)
+            words = request.stream.words(WORDS * (self.turns * len(network) // PARTS))
+            heats = HEAT * (1 - part / PARTS), HEAT * (1 - (part + 1) / PARTS)
+            won += anneal_blocks(graph, state, known, least, words, heats)
+            if won > most:
+                best, most = label.copy(), won
+        return np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.int64)

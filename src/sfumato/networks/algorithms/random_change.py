@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.kinds.search import KindRequest
@@ -15,6 +14,7 @@ from sfumato.networks.clustered import pairs_numbered
 from sfumato.networks.network import EdgeNoise, Network, sorted_edges
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
+from sfumato.networks.relations import without_kind
 from sfumato.networks.search import NetworkSearch
 from sfumato.randomness import Stream
 
@@ -26,12 +26,12 @@ class RandomChange(NetworkSearch):
     If the belief in an edge may be at most 1 - p, every edge is removed with chance p, and every other pair is added
     with the chance that keeps the expected number of edges: then a shown edge is original with chance 1 - p exactly,
     for somebody who knows nothing but the density. Ten percent of noise leave ninety percent of certainty. Both
-    chances are published with the network, so that everybody can judge it. Edges of a sensitive kind are removed
-    before, all of them [1]_.
+    chances are published with the network, so that everybody can judge it. Relations of a sensitive kind are removed
+    before, all of them [1]_; two persons stay related who are so in another kind as well.
 
     Parameters
     ----------
-    sensitive : the kind of edges that are never shown, if there is one.
+    sensitive : the kind of relations that are never shown, if there is one.
 
     References
     ----------
@@ -49,7 +49,7 @@ class RandomChange(NetworkSearch):
         """Remove and add edges at random."""
         network = request.data
         assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        shown = network.edges if self.sensitive is None else _without(network, self.sensitive)
+        shown = (network if self.sensitive is None else without_kind(network, self.sensitive)).edges
         removed = 1 - min(each.limit for each in request.models)
         pairs = len(network) * (len(network) - 1) // 2
         others = pairs - len(shown)
@@ -62,15 +62,6 @@ class RandomChange(NetworkSearch):
         fresh = _drawn(network, shown, pairs, added, request.stream)
         noise = EdgeNoise(removed=removed, added=added)
         return replace(network.with_edges(np.concatenate([kept, fresh])), noise=noise)
-
-
-def _without(network: Network, kind: str) -> npt.NDArray[np.int32]:
-    if network.kinds is None:
-        raise SchemaError("The edges have no kinds, so none of them is sensitive; name the column of the kinds.")
-    if not pc.any(pc.equal(network.kinds, kind)).as_py():
-        raise SchemaError("No edge is of the sensitive kind; name a kind that occurs.")
-    other = pc.not_equal(network.kinds, kind).to_numpy(zero_copy_only=False)
-    return np.asarray(network.edges[np.equal(other, True)])  # noqa: FBT003 - an edge of unknown kind may be sensitive
 
 
 def _drawn(

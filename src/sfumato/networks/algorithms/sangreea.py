@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from sfumato.networks.network import Network
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.edge_confidence import EdgeConfidence
 from sfumato.networks.promises.persons_keep import PersonsKeep
+from sfumato.networks.promises.relation_belief import RelationBelief
 from sfumato.networks.search import NetworkSearch
 from sfumato.validation import is_number, require
 
@@ -32,7 +34,8 @@ class Sangreea(NetworkSearch):
     losses: how much the attributes must be generalized, and the mean share of other persons that only one of two is
     related to. A remainder of fewer than $k$ joins the super-nodes that lose least. $k$ is the smallest group that any
     model allows; super-nodes that break a model merge with the nearest one until all keep it. The work grows as
-    $n^2$ for $n$ persons; above 20,000 only persons with a common neighbor are candidates.
+    $n^2$ for $n$ persons; above 20,000 only persons within two steps are candidates, and the next in the order where
+    there are none, so that the work grows as the number of pairs with a common neighbor.
 
     Parameters
     ----------
@@ -84,10 +87,15 @@ def smallest(request: KindRequest[Published]) -> int:
     return least
 
 
-def merged_until_kept(network: Network, label: Labels, request: KindRequest[Published]) -> ClusteredNetwork:
-    """Merge super-nodes that break a model with the nearest one until all keep it."""
+def merged_until_kept(
+    network: Network,
+    label: Labels,
+    request: KindRequest[Published],
+    counted: Callable[[Network, Labels], ClusteredNetwork] = ClusteredNetwork.of,
+) -> ClusteredNetwork:
+    """Merge super-nodes that break a model with the nearest one until all keep it; `counted` counts their edges."""
     while True:
-        found = with_attributes(network, label)
+        found = with_attributes(network, counted(network, label))
         bad = _breaking(found, request)
         if not len(bad):
             return found
@@ -104,10 +112,8 @@ def _breaking(found: ClusteredNetwork, request: KindRequest[Published]) -> npt.N
     for promise in request.models:
         if isinstance(promise, PersonsKeep):
             bad |= promise.broken_by(found)
-        else:
-            inner, between = found.beliefs()
-            bad |= inner > promise.limit
-            bad[found.between[between > promise.limit, 0]] = True
+        elif isinstance(promise, EdgeConfidence | RelationBelief):
+            bad[promise.nodes_above(found)] = True
     return np.flatnonzero(bad)
 
 

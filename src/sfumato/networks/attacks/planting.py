@@ -44,20 +44,21 @@ class Plan:
 
 
 def find_planted_groups(
-    original: Network, publish: Publish, *, plantings: int, rng: np.random.Generator
+    original: Network, publish: Publish, *, plantings: int, rng: np.random.Generator, group: int = GROUP
 ) -> AttackResult:
     """Plant groups, publish, and search for each of them by degrees and relations [1]_.
 
     A group is found if exactly one path of persons looks like it, it is the planted one, and all victims are read from
-    it. All groups are planted at once. The control searches for as many groups that were never planted.
+    it. All groups, of so many persons each, are planted at once. The control searches for as many groups that were
+    never planted.
 
     References
     ----------
     .. [1] Backstrom, Dwork, Kleinberg, "Wherefore art thou R3579X? Anonymized social networks, hidden patterns, and
        structural steganography", WWW 2007. https://doi.org/10.1145/1242572.1242598
     """
-    planted, plans = plant(original, plantings, rng)
-    _, decoys = plant(original, plantings, rng)
+    planted, plans = plant(original, plantings, rng, group)
+    _, decoys = plant(original, plantings, rng, group)
     published, who = publish(planted)
     found = [search(published, plan) for plan in plans]
     right = sum(
@@ -76,24 +77,28 @@ def find_planted_groups(
     )
 
 
-def plant(original: Network, plantings: int, rng: np.random.Generator) -> tuple[Network, list[Plan]]:
+def plant(
+    original: Network, plantings: int, rng: np.random.Generator, group: int = GROUP
+) -> tuple[Network, list[Plan]]:
     """Add groups of persons to a network; what is told of them is that of others, drawn at random."""
-    size, added = len(original), plantings * GROUP
+    size, added = len(original), plantings * group
     edges, drafts = [original.edges.astype(np.int64)], []
-    for first in range(size, size + added, GROUP):
-        inner = rng.random((GROUP, GROUP)) < 0.5  # noqa: PLR2004 - a fair coin
-        inner[np.arange(GROUP - 1), np.arange(1, GROUP)] = True
+    for first in range(size, size + added, group):
+        inner = rng.random((group, group)) < 0.5  # noqa: PLR2004 - a fair coin
+        inner[np.arange(group - 1), np.arange(1, group)] = True
         inner = np.triu(inner, 1)
         inner |= inner.T
         victims = rng.permutation(size)[:VICTIMS]
-        marks = _different_marks(rng)
-        outside = [rng.permutation(np.setdiff1d(np.arange(size), victims))[:count] for count in _counts(rng, size)]
+        marks = _different_marks(rng, group)
+        outside = [
+            rng.permutation(np.setdiff1d(np.arange(size), victims))[:count] for count in _counts(rng, size, group)
+        ]
         edges.append(first + np.argwhere(np.triu(inner)))
         edges += [
             np.stack([np.full(LINKS, victim), first + row], 1) for victim, row in zip(victims, marks, strict=True)
         ]
         edges += [np.stack([row, np.full(len(row), first + place)], 1) for place, row in enumerate(outside)]
-        drafts.append((np.arange(first, first + GROUP), inner, victims, marks))
+        drafts.append((np.arange(first, first + group), inner, victims, marks))
     planted = _extended(original, added, np.concatenate(edges), rng)
     degrees = planted.degrees
     plans = [
@@ -103,13 +108,13 @@ def plant(original: Network, plantings: int, rng: np.random.Generator) -> tuple[
     return planted, plans
 
 
-def _counts(rng: np.random.Generator, size: int) -> Integers:
-    return np.minimum(rng.integers(FEWEST, MOST + 1, GROUP), size - VICTIMS)
+def _counts(rng: np.random.Generator, size: int, group: int) -> Integers:
+    return np.minimum(rng.integers(FEWEST, MOST + 1, group), size - VICTIMS)
 
 
-def _different_marks(rng: np.random.Generator) -> Integers:
+def _different_marks(rng: np.random.Generator, group: int) -> Integers:
     while True:
-        marks = np.stack([np.sort(rng.permutation(GROUP)[:LINKS]) for _ in range(VICTIMS)])
+        marks = np.stack([np.sort(rng.permutation(group)[:LINKS]) for _ in range(VICTIMS)])
         if len(np.unique(marks, axis=0)) == VICTIMS:
             return marks
 
@@ -136,14 +141,15 @@ def _numbers(edges: npt.NDArray[np.integer], size: int) -> Integers:
 
 def search(published: Network, plan: Plan) -> Integers | None:
     """Return the members and victims of a group, if exactly one group and one person for each victim fit."""
-    members = np.zeros(GROUP, dtype=np.int64)
+    group = len(plan.members)
+    members = np.zeros(group, dtype=np.int64)
     if find_planted(published.offsets, published.neighbors, plan.degrees, plan.inner, STEPS, members) != 1:
         return None
-    known = np.zeros((GROUP, len(published)), dtype=np.bool_)
+    known = np.zeros((group, len(published)), dtype=np.bool_)
     for row, member in zip(known, members.tolist(), strict=True):
         row[published.neighbors[published.offsets[member] : published.offsets[member + 1]]] = True
     known[:, members] = False
-    marked = np.zeros((VICTIMS, GROUP), dtype=np.bool_)
+    marked = np.zeros((VICTIMS, group), dtype=np.bool_)
     np.put_along_axis(marked, plan.marks, values=True, axis=1)
     fits = (known.T[None, :, :] == marked[:, None, :]).all(axis=2)
     if (fits.sum(axis=1) != 1).any():

@@ -14,6 +14,7 @@ from sfumato.networks.network import Network
 
 HIDDEN = 0.1  # the share of edges that are hidden
 BETA = 0.005  # what a step more counts
+TRIES = 20  # to draw pairs who know somebody in common
 Matrix: TypeAlias = Any
 Scores: TypeAlias = Callable[[Matrix, Integers], Any]
 
@@ -80,17 +81,23 @@ def _unrelated(setting: NetworkSetting, count: int) -> Integers:
 
 
 def _two_steps_apart(setting: NetworkSetting, count: int) -> Integers:
-    """Draw pairs of persons who are not related in the original but know somebody in common, as far as tries go."""
-    network, rng = setting.original, setting.rng
-    middle = np.flatnonzero(network.degrees > 1)
-    if not len(middle):
-        return np.zeros((0, 2), dtype=np.int64)
-    at = rng.choice(middle, 20 * count)
-    ends = network.offsets[at][:, None] + (rng.random((len(at), 2)) * network.degrees[at][:, None]).astype(np.int64)
-    pairs = np.sort(network.neighbors[ends].astype(np.int64), axis=1)
-    related = network.edges[:, 0].astype(np.int64) * len(network) + network.edges[:, 1]
-    good = (pairs[:, 0] < pairs[:, 1]) & ~np.isin(pairs[:, 0] * len(network) + pairs[:, 1], related)
-    return pairs[good][:count]
+    """Draw pairs of persons who are not related in the original but know somebody in common, as far as tries go.
+
+    A pair is met once for every person in common, so it is taken with the inverse of their number: all are as likely.
+    """
+    network, rng, found = setting.original, setting.rng, np.zeros((0, 2), dtype=np.int64)
+    related, links = _matrix(network, found), np.cumsum(network.degrees * (network.degrees - 1))
+    for _ in range(TRIES if links[-1] else 0):
+        middle = np.searchsorted(links, rng.integers(links[-1], size=20 * count), side="right")
+        ends = (rng.random((len(middle), 2)) * network.degrees[middle][:, None]).astype(np.int64)
+        pairs = np.sort(network.neighbors[network.offsets[middle][:, None] + ends].astype(np.int64), axis=1)
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        apart = np.asarray(related[pairs[:, 0], pairs[:, 1]]).ravel() == 0
+        taken = rng.random(len(pairs)) * _common(related, pairs) < 1
+        found = np.concatenate([found, pairs[apart & taken]])
+        if len(found) >= count:
+            break
+    return found[:count]
 
 
 def _beats(mine: Any, theirs: Any, rng: np.random.Generator) -> int:

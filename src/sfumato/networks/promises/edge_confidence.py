@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
+from sfumato.networks.network import Network, SwitchedEdges
 from sfumato.networks.promise import Published
 from sfumato.networks.promises.k_isomorphism import KIsomorphism
 from sfumato.validation import is_number, require
@@ -22,9 +25,9 @@ class EdgeConfidence(KindPromise[Published]):
 
     Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
     that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
-    unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random
-    (`RandomChange`) and the chances are published: then it is the share of shown edges that are expected to be
-    original. Chances that do not fit the number of edges that are shown count as none.
+    unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random and it is
+    published how: then it is the share of shown edges that are original, as expected by the chances of `RandomChange`
+    or as counted by `EdgeSwitching`. What does not fit the number of edges that are shown counts as nothing said.
 
     Parameters
     ----------
@@ -41,8 +44,8 @@ class EdgeConfidence(KindPromise[Published]):
         level="largest belief in a relation",
         promise="Nobody can believe in a relation of two persons with more than {limit}.",
         stops="Learning relations: reading from the network that two recognized persons know each other.",
-        open="A belief is a share of pairs; who knows more of two persons, such as their common friends, may believe "
-        "more.",
+        open="A belief is a share of all pairs or edges; who knows more of two persons, such as how many friends they "
+        "have or which in common, may believe more.",
     )
 
     limit: float = 0.5
@@ -60,10 +63,17 @@ class EdgeConfidence(KindPromise[Published]):
         belief = min(_noisy(published), 1 / KIsomorphism(k=1).judge(published).level) if published.size else 0.0
         return KindVerdict(self, belief, published.size if belief > self.limit else 0)
 
+    def nodes_above(self, published: ClusteredNetwork) -> npt.NDArray[np.int64]:
+        """Return super-nodes that must change: inside or beside which a belief is above the limit."""
+        inner, between = published.beliefs()
+        return np.append(np.flatnonzero(inner > self.limit), published.between[between > self.limit, 0])
+
 
 def _noisy(published: Network) -> float:
     """Return the belief in an edge after random change; 1 if nothing is said of it, or nothing that fits."""
     noise, pairs = published.noise, len(published) * (len(published) - 1) / 2
+    if isinstance(noise, SwitchedEdges):
+        return (published.size - noise.count) / published.size if 0 <= noise.count <= published.size else 1.0
     if noise is None or not (0 < noise.removed < 1 and 0 < noise.added < 1):
         return 1.0
     density = noise.added / (noise.removed + noise.added)  # at which as many edges are added as removed

@@ -1,0 +1,269 @@
+"""`sfumato network count`: figures of a network, or a made-up one, with differential privacy and a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.printing import print_json, progress
+from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.networks.network import Network
+    from sfumato.queries.private.accountant import Accountant
+
+EXAMPLES = examples(
+    "sfumato network count degrees friends.txt --epsilon 1 --budget friends.sqlite --total 3 --analyst ann \\",
+    "    --out degrees.csv",
+    "sfumato network count triangles friends.txt --epsilon 0.5 --budget friends.sqlite --analyst ann",
+    "sfumato network count graph friends.txt --epsilon 1 --budget friends.sqlite --analyst ann --out made-up",
+)
+WHERE = "--budget friends.sqlite --analyst ann"
+
+app = family("Count in a network with differential privacy, and pay from a budget before anything is counted.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedNetwork:
+    """Which network is counted, and how it is read."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The edges.", show_default=False)]
+    persons: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of persons; the first column holds their keys.")
+    ] = None
+    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of persons that holds the keys.")] = None
+    directed: Annotated[bool, typer.Option("--directed", help="Edges have a direction.")] = False
+    as_undirected: Annotated[
+        str | None, typer.Option(metavar="either|both", help="How directed edges become undirected.")
+    ] = None
+    simplify: Annotated[bool, typer.Option("--simplify", help="Leave out self-loops and double edges.")] = False
+
+    def read(self) -> Network:
+        """Read the network; what was left out is not told, for it is no public number."""
+        from sfumato.networks.reading import read
+
+        with progress("Reading"):
+            return read(
+                self.file,
+                persons=self.persons,
+                key=self.key,
+                directed=self.directed,
+                as_undirected=self.as_undirected,  # type: ignore[arg-type]  # which is checked
+                simplify=self.simplify,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkPayment:
+    """What it costs, and who pays from which budget."""
+
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
+    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
+    budget: Annotated[
+        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
+    ]
+    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
+
+    @contextmanager
+    def open(self) -> Iterator[dict[str, Any]]:
+        """Give what every question needs to be paid; a budget that does not allow it ends the command."""
+        from sfumato.queries.private.accountant import Accountant
+
+        accountant = Accountant(self.budget, total=self.total)
+        try:
+            yield {"epsilon": self.epsilon, "accountant": accountant, "analyst": self.analyst}
+        except InfeasibleError as error:
+            raise refuse(str(error), DOES_NOT_HOLD) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenOptions:
+    """What is hidden."""
+
+    unit: Annotated[str, typer.Option(metavar="UNIT", help="What is hidden: an edge, or a person with all hers.")] = (
+        "edge"
+    )
+    bound: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="For persons: how many neighbors count at most, known without looking; by default bought.",
+        ),
+    ] = None
+
+
+OutFile = Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)]
+
+
+@app.command(
+    epilog=examples(
+        f"sfumato network count degrees friends.txt --epsilon 1 {WHERE} --out degrees.csv",
+        f"sfumato network count degrees friends.txt --unit person --bound 100 --epsilon 1 {WHERE} --out degrees.csv",
+    )
+)
+@spread
+def degrees(
+    *, counted: CountedNetwork, hidden: HiddenOptions, paid: NetworkPayment, out: OutFile, json: Json = False
+) -> None:
+    """Count the persons with each number of neighbors; edges are hidden, or persons with all their edges.
+
+    Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.networks.noisy_degrees import private_degrees
+    from sfumato.table.write import write
+
+    refuse_existing(out, force=None)
+    network = counted.read()
+    with paid.open() as payment:
+        found = private_degrees(network, unit=hidden.unit, bound=hidden.bound, **payment)  # type: ignore[arg-type]  # checked
+    write(found.to_frame(), out)
+    facts = {"persons": len(network), "bound": found.bound, "scale": found.scale}
+    _tell(facts, payment["accountant"], found.epsilon, out, json=json)
+
+
+@app.command(epilog=examples(f"sfumato network count triangles friends.txt --epsilon 0.5 {WHERE}"))
+@spread
+def triangles(*, counted: CountedNetwork, paid: NetworkPayment, json: Json = False) -> None:
+    """Count the triangles, three persons who all know each other; edges are hidden.
+
+    Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.networks.noisy_triangles import private_triangles
+
+    network = counted.read()
+    with paid.open() as payment:
+        found = private_triangles(network, **payment)
+    facts = {"triangles": found.triangles, "persons": found.persons}
+    _tell(facts, payment["accountant"], found.epsilon, json=json)
+
+
+@app.command(epilog=examples(f"sfumato network count stars friends.txt --leaves 3 --epsilon 0.5 {WHERE}"))
+@spread
+def stars(
+    *,
+    counted: CountedNetwork,
+    leaves: Annotated[int, typer.Option(metavar="N", help="How many leaves a star has: 2 or 3.")] = 2,
+    paid: NetworkPayment,
+    json: Json = False,
+) -> None:
+    """Count the stars, a person with two or three of her neighbors; edges are hidden.
+
+    Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.networks.noisy_stars import private_stars
+
+    network = counted.read()
+    with paid.open() as payment:
+        found = private_stars(network, leaves=leaves, **payment)
+    facts = {"stars": found.stars, "leaves": found.leaves, "persons": found.persons}
+    _tell(facts, payment["accountant"], found.epsilon, json=json)
+
+
+@app.command(
+    epilog=examples(
+        f"sfumato network count blocks edges.csv --persons people.csv --by city --epsilon 1 {WHERE} --out cities.csv"
+    )
+)
+@spread
+def blocks(
+    *,
+    counted: CountedNetwork,
+    by: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column of persons that names public blocks.", show_default=False)
+    ],
+    paid: NetworkPayment,
+    out: OutFile,
+    json: Json = False,
+) -> None:
+    """Count the edges inside and between blocks of persons, which are public; edges are hidden.
+
+    Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.networks.noisy_blocks import private_blocks
+    from sfumato.table.write import write
+
+    refuse_existing(out, force=None)
+    network = counted.read()
+    with paid.open() as payment:
+        found = private_blocks(network, blocks=by, **payment)
+    write(found.to_frame(), out)
+    facts = {"blocks": len(found.blocks), "persons": len(network), "scale": found.scale}
+    _tell(facts, payment["accountant"], found.epsilon, out, json=json)
+
+
+@app.command(
+    epilog=examples(
+        f"sfumato network count graph friends.txt --epsilon 1 {WHERE} --out made-up",
+        f"sfumato network count graph edges.csv --persons people.csv --by city --epsilon 1 {WHERE} --out made-up",
+    )
+)
+@spread
+def graph(
+    *,
+    counted: CountedNetwork,
+    hidden: HiddenOptions,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Keep counts between these public blocks instead of degrees.")
+    ] = None,
+    paid: NetworkPayment,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the network goes to.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Make up a network with noisy degrees, or with noisy counts of edges between public blocks.
+
+    The folder gets persons.csv and edges.csv; nobody in them stands for anybody.
+
+    Exit codes: 0 made, 1 the budget does not allow it, 2 bad request.
+    """
+    from sfumato.networks.noisy_blocks import private_blocks
+    from sfumato.networks.noisy_graph import private_graph
+    from sfumato.table.atomic import atomic_folder, refuse_occupied
+
+    refuse_occupied(out, replace=False)
+    if by is not None and (hidden.unit != "edge" or hidden.bound is not None):
+        raise InvalidParameterError("Blocks hide edges; leave out --unit and --bound, or leave out --by.")
+    network = counted.read()
+    with paid.open() as payment:
+        if by is None:
+            made = private_graph(network, unit=hidden.unit, bound=hidden.bound, **payment)  # type: ignore[arg-type]  # checked
+        else:
+            made = private_blocks(network, blocks=by, **payment).sample()
+    with atomic_folder(out) as folder:
+        _write(made, folder)
+    _tell({"persons": len(made), "edges": made.size}, payment["accountant"], paid.epsilon, out, json=json)
+
+
+def _write(made: Network, folder: Path) -> None:
+    """Write persons, with their block if they have one, and edges."""
+    import pyarrow as pa
+
+    from sfumato.table.write import write
+
+    shown = {} if made.persons is None else {name: made.persons[name] for name in made.persons.column_names}
+    write(pa.table({"person": made.keys, **shown}), folder / "persons.csv")
+    ends = {name: made.keys.take(pa.array(made.edges[:, side])) for side, name in enumerate(("source", "target"))}
+    write(pa.table(ends), folder / "edges.csv")
+
+
+def _tell(
+    facts: Mapping[str, Any], accountant: Accountant, epsilon: str, out: Path | None = None, *, json: bool
+) -> None:
+    """Print the figures, what they cost and what is left."""
+    known = {name: value for name, value in facts.items() if value is not None}
+    balance = accountant.balance().total
+    if json:
+        print_json({**known, "epsilon": epsilon, "epsilon_left": balance.left})
+        return
+    if out is not None:
+        typer.echo(out)
+    told = (f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:.4g}" for name, value in known.items())
+    typer.echo(", ".join(told))
+    typer.echo(f"epsilon {epsilon} was spent, {balance.left} of {balance.budget} is left")

@@ -1,0 +1,62 @@
+"""Lengths of shortest paths from many persons at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
+
+AT_ONCE = 64  # a bit for each source
+
+
+@compiled
+def pass_on(offsets: Array, neighbors: Array, listed: Array, state: Arrays, touched: Array) -> Number:
+    """Pass the bits of those who are listed on to neighbors who lack them; return how many these are in `touched`."""
+    seen, front, fresh = state
+    count = 0
+    for person in listed:
+        for step in range(offsets[person], offsets[person + 1]):
+            other = neighbors[step]
+            bits = front[person] & ~seen[other]
+            if bits:
+                if fresh[other] == 0:
+                    touched[count] = other
+                    count += 1
+                fresh[other] |= bits
+    return count
+
+
+@compiled
+def sum_paths(offsets: Array, neighbors: Array, sources: Array, totals: Array, reached: Array) -> None:
+    """Write for every source the steps to all whom she reaches, summed up, and how many these are; no source twice.
+
+    64 sources search side by side: everybody has a bit for each, whether that one has reached her, and only those who
+    were reached in the last step pass their bits on.
+    """
+    size = len(offsets) - 1
+    seen, front, fresh = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty(size, np.uint64)
+    listed, touched = np.empty(size, np.int64), np.empty(size, np.int64)
+    totals[:], reached[:] = 0, 0
+    for begin in range(0, len(sources), AT_ONCE):
+        seen[:], front[:], fresh[:] = 0, 0, 0
+        active = min(AT_ONCE, len(sources) - begin)
+        for bit in range(active):
+            listed[bit] = sources[begin + bit]
+            front[listed[bit]] = seen[listed[bit]] = np.uint64(1) << np.uint64(bit)
+        far = 0
+        while active:
+            far += 1
+            count = pass_on(offsets, neighbors, listed[:active], (seen, front, fresh), touched)
+            for person in listed[:active]:
+                front[person] = 0
+            for place in range(count):
+                person = touched[place]
+                bits, bit = fresh[person], begin
+                seen[person] |= bits
+                front[person], fresh[person], listed[place] = bits, 0, person
+                while bits:
+                    totals[bit] += far * np.int64(bits & np.uint64(1))
+                    reached[bit] += np.int64(bits & np.uint64(1))
+                    bits >>= np.uint64(1)
+                    bit += 1
+            active = count

@@ -1,0 +1,109 @@
+"""Clusters of ways around pivots: ways far from each other, each with its nearest persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.places.interpolating import Places, mean_distances
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+GROWTH = 1.5
+MOST_ROUNDS = 60
+OUT = -1
+
+
+class Distances(Protocol):
+    """How far ways are from each other."""
+
+    @property
+    def widest(self) -> float:
+        """A radius beyond which no other way comes in."""
+
+    @property
+    def outermost(self) -> int:
+        """The way that is tried as a pivot first."""
+
+    def far_from(self, pivot: int) -> Floats:
+        """Return how far every way is from one."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanDistances:
+    """How far ways are from each other on average, at the same moments."""
+
+    places: Places
+    widest: float = np.inf
+
+    @property
+    def outermost(self) -> int:
+        """The way that is farthest from the mean of all."""
+        return int(np.argmax(mean_distances(self.places, self.places.mean(axis=0))))
+
+    def far_from(self, pivot: int) -> Floats:
+        """Return the mean distance of every way from one."""
+        return mean_distances(self.places, self.places[pivot])
+
+
+def cluster_most(
+    distances: Distances, owner: Integers, k: int, *, radius: float, trash: float
+) -> tuple[Integers, Integers]:
+    """Put ways into clusters as `clustered` does, with a larger radius while more than a share `trash` is left out."""
+    label, pivots = np.full(len(owner), OUT, dtype=np.int64), np.empty(0, dtype=np.int64)
+    if len(np.unique(owner)) < k:
+        return label, pivots
+    for _ in range(MOST_ROUNDS):
+        label, pivots = clustered(distances, owner, k, radius)
+        if (label == OUT).sum() <= trash * len(owner) or radius >= distances.widest:
+            break
+        radius *= GROWTH
+    return label, pivots
+
+
+def clustered(distances: Distances, owner: Integers, k: int, radius: float) -> tuple[Integers, Integers]:
+    """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot.
+
+    Parameters
+    ----------
+    distances : how far ways are from each other.
+    owner : the person of every way.
+    k : the least number of different persons in a cluster.
+    radius : how far from its pivot a way may be.
+
+    Returns
+    -------
+    The cluster of every way, -1 for ways that are left out, and the pivot of every cluster.
+    """
+    label = np.full(len(owner), OUT, dtype=np.int64)
+    nearest, nearest_pivot = np.full(len(owner), np.inf), np.full(len(owner), OUT, dtype=np.int64)
+    open_ones = np.ones(len(owner), dtype=np.bool_)
+    pivot, pivots = distances.outermost, list[int]()
+    while True:
+        far = distances.far_from(pivot)
+        members = _nearest_persons(np.where(label == OUT, far, np.inf), owner, pivot, k, radius)
+        if members is not None:
+            label[members] = len(pivots)
+            closer = far < nearest
+            nearest[closer], nearest_pivot[closer] = far[closer], len(pivots)
+            pivots.append(pivot)
+        open_ones[pivot] = False
+        candidates = np.flatnonzero(open_ones & (label == OUT))
+        if not len(candidates) or len(np.unique(owner[label == OUT])) < k:
+            break
+        pivot = int(candidates[np.argmax(nearest[candidates])])
+    joining = (label == OUT) & (nearest <= radius)
+    label[joining] = nearest_pivot[joining]
+    return label, np.array(pivots, dtype=np.int64)
+
+
+def _nearest_persons(far: Floats, owner: Integers, pivot: int, k: int, radius: float) -> Integers | None:
+    """Return a pivot and the nearest ways of k - 1 other persons within a radius, if there are so many."""
+    order = np.argsort(far, kind="stable")
+    order = order[far[order] <= radius]
+    order = np.append(pivot, order[order != pivot])
+    first = np.sort(np.unique(owner[order], return_index=True)[1])[:k]
+    return order[first] if len(first) == k else None

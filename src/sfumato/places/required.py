@@ -1,0 +1,39 @@
+"""What promises and searches need of ways; what lacks it is refused in a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.places.region_ways import RegionWays
+from sfumato.places.trajectories import Points, Trajectories
+
+Integers = npt.NDArray[np.int64]
+
+
+def points_of(published: Trajectories | RegionWays, promise: str) -> Points:
+    """Return the points of published ways; ways of regions are refused, for the promise says nothing about them."""
+    if isinstance(published, RegionWays):
+        raise SchemaError(f"The promise {promise} is about points or places, and these are ways of regions.")
+    return published.points
+
+
+def places_of(points: Points) -> Integers:
+    """Return the place of every point; points without names of places are refused."""
+    if points.places is None:
+        raise SchemaError(
+            "The ways have no names of places; name their column by place= (--place), or use squares= (--squares)."
+        )
+    return points.places
+
+
+def refuse_lone_or_unknown(points: Points, k: int) -> None:
+    """Refuse ways without moments or coordinates, with two places at one moment, or of too few persons."""
+    if not (points.timed and points.has_coordinates):
+        raise SchemaError("The ways have no moments or no coordinates; name their columns, or promise km-places.")
+    if points.persons < k:
+        raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {k:,}; ask for less.")
+    split = int(((np.diff(points.times) == 0) & (np.diff(points.way) == 0)).sum())
+    if split:
+        raise SchemaError(f"{split:,} times a person is at two places at one moment; keep one of them first.")

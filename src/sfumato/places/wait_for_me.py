@@ -1,0 +1,140 @@
+"""Wait For Me: cluster ways that take a similar course, and let all of a cluster follow its pivot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError
+from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.places.cells import SECOND
+from sfumato.places.interpolating import Places, places_at
+from sfumato.places.k_delta import KDelta
+from sfumato.places.never_walk_alone import kept_together
+from sfumato.places.pivots import cluster_most
+from sfumato.places.publishing import COORDINATE_STEP, published_ways
+from sfumato.places.required import refuse_lone_or_unknown
+from sfumato.places.trajectories import Trajectories
+from sfumato.validation import is_number, require
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+FIRST_RADIUS = 0.4  # of the points of a way and its pivot, the share that may be created or deleted at first
+REMEMBERED = 32_000_000  # distances that are kept while the radius grows
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WaitForMe(KindSearch[Trajectories]):
+    """Cluster ways by an edit distance, and let the ways of a cluster follow its pivot in space and time [1]_.
+
+    Ways need not span the same time. Each way is turned into its pivot by matching points in order, at most `meters`
+    and `seconds` apart, by deleting its own points that match none, and by creating points where those of the pivot
+    match none. Matched points take the pivot's moments; created ones are where the person was at that moment, or at
+    her nearest end. Points farther than half of delta from the mean of the matched ones go onto the circle around it.
+
+    The distance is the share of points that are created or deleted, and a match counts, too: from nothing at the same
+    place to both points at `meters`. This is the edit distance on real sequences of the paper, with a tolerance that
+    fades in place of one that ends, so that of two ways within it the nearer one is preferred, and with a replacement
+    as what it is here, a deletion and a creation. Ways that match nowhere are never put together.
+
+    Clusters are found as by `NeverWalkAlone`; if more than `trash` of the ways are left out, more points may be created
+    and deleted.
+
+    Parameters
+    ----------
+    meters : how far points that match may be apart; by default a fifth of the area's larger side.
+    seconds : how much time may be between them.
+    trash : the share of ways that may be left out.
+
+    References
+    ----------
+    .. [1] Abul, Bonchi, Nanni, "Anonymization of moving objects databases by clustering and perturbation", Information
+       Systems 35(8), 2010. https://doi.org/10.1016/j.is.2010.05.003
+    """
+
+    name = "wait-for-me"
+    reference = "Abul, Bonchi, Nanni 2010, https://doi.org/10.1016/j.is.2010.05.003"
+    serves: ClassVar = (KDelta,)
+    draws = True
+
+    meters: float | None = None
+    seconds: float = 7200.0
+    trash: float = 0.1
+
+    def __post_init__(self) -> None:
+        good = self.meters is None or (is_number(self.meters) and self.meters > 0)
+        require(good, self, "meters", "a number of meters above 0", self.meters)
+        require(is_number(self.seconds) and self.seconds >= 0, self, "seconds", "a number of at least 0", self.seconds)
+        share = is_number(self.trash) and 0 <= self.trash < 1
+        require(share, self, "trash", "a share from 0 to less than 1", self.trash)
+
+    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+        """Return clusters of ways that follow their pivots."""
+        ways, points = request.data, request.data.points
+        models = [model for model in request.models if isinstance(model, KDelta)]
+        k, delta = max(model.k for model in models), float(min(model.delta for model in models))
+        refuse_lone_or_unknown(points, k)
+        edits = Edits(ways, self.meters or max(ways.area.width, ways.area.height) / 5, int(self.seconds * SECOND))
+        label, pivots = cluster_most(edits, points.owner, k, radius=FIRST_RADIUS, trash=self.trash)
+        if not len(pivots):
+            raise InfeasibleError(
+                f"No {k:,} persons have ways that match anywhere; allow for more by meters= or seconds=, or ask for "
+                "less."
+            )
+        parts = []
+        for cluster, pivot in enumerate(pivots.tolist()):
+            members = np.flatnonzero(label == cluster)
+            places = edits.followed(members, pivot, max(0.0, delta - 2 * COORDINATE_STEP))
+            parts.append((members, edits.moments(pivot), places))
+            request.progress(0.5 + 0.4 * len(parts) / len(pivots), "following pivots")
+        return published_ways(ways, parts, request.stream)
+
+
+class Edits:
+    """What it takes to turn ways into each other: their edit distances, and the points that match."""
+
+    widest = 1.0
+
+    def __init__(self, ways: Trajectories, meters: float, window: int) -> None:
+        self.points, self.area, self.meters, self.window = ways.points, ways.area, meters, window
+        self.far_from = lru_cache(maxsize=max(1, REMEMBERED // len(ways)))(self._far_from)
+
+    @cached_property
+    def places(self) -> Floats:
+        """Where all points are, in the widest plane of the area."""
+        x, y = self.area.to_plane(self.points.longitudes, self.points.latitudes, widest=True)
+        return np.ascontiguousarray(np.column_stack([x, y]))
+
+    @property
+    def outermost(self) -> int:
+        """The way that is farthest from the first one; of those that match it nowhere, the first."""
+        return int(np.argmax(self.far_from(0)))
+
+    def _far_from(self, pivot: int) -> Floats:
+        """Return the distance of every way from one; that of ways that match it nowhere is infinite."""
+        from sfumato.coding.kernels.sequence_editing import edit_distances
+
+        found = edit_distances(self.places, self.points.times, self.points.offsets, pivot, self.meters, self.window)
+        return np.where(found < self.widest, found, np.inf)
+
+    def moments(self, way: int) -> Integers:
+        """Return the moments of a way."""
+        return self.points.times[self.points.offsets[way] : self.points.offsets[way + 1]]
+
+    def followed(self, members: Integers, pivot: int, delta: float) -> Places:
+        """Return where the ways of a cluster are at the moments of their pivot, any two at most delta apart."""
+        from sfumato.coding.kernels.sequence_editing import matches
+
+        times, offsets = self.points.times, self.points.offsets
+        own = offsets[pivot : pivot + 2]
+        found = np.stack(
+            [matches(self.places, times, offsets[way : way + 2], own, self.meters, self.window) for way in members]
+        )
+        matched = (found >= 0)[..., None]
+        there = np.where(matched, self.places[found], places_at(self.points, members, self.moments(pivot), self.area))
+        middle = np.where(matched, there, 0.0).sum(axis=0) / matched.sum(axis=0)
+        return kept_together(there, middle, delta)

@@ -1,0 +1,106 @@
+"""`sfumato network count`: figures of a network and made-up ones, paid from a budget."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+import pytest
+
+import sfumato as sf
+from sfumato.queries.private.accountant import Accountant
+from sfumato.table.write import write
+
+S = sf.networks
+CLUB = nx.karate_club_graph()
+
+
+@pytest.fixture
+def friends(tmp_path):
+    path = tmp_path / "friends.txt"
+    nx.write_edgelist(CLUB, path, data=False)
+    return path
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = [f"{person},{CLUB.nodes[person]['club']}" for person in CLUB]
+    path.write_text("\n".join(["key,side", *rows]) + "\n")
+    return path
+
+
+def count(run, what, friends, *more, epsilon="1000"):
+    paid = ("--epsilon", epsilon, "--budget", friends.parent / "budget.sqlite", "--analyst", "ann")
+    return run("network", "count", what, friends, *paid, *more)
+
+
+def paying(tmp_path):
+    return {"epsilon": 1000, "accountant": Accountant(tmp_path / "python.sqlite", total=9000), "analyst": "ann"}
+
+
+def test_degrees_are_written_as_by_python_and_paid_for(run, friends, tmp_path):
+    done = count(run, "degrees", friends, "--out", tmp_path / "degrees.csv", "--total", "2500")
+    assert done.exit_code == 0, done.output
+    assert "persons 34, scale 0.002\nepsilon 1000 was spent, 1500 of 2500 is left" in done.output
+    write(S.private_degrees(S.read(friends), **paying(tmp_path)).to_frame(), tmp_path / "same.csv")
+    assert (tmp_path / "degrees.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
+    assert (tmp_path / "degrees.csv").read_text().startswith("degree,persons\n1,1\n2,11\n")
+    person = count(run, "degrees", friends, "--unit", "person", "--out", tmp_path / "persons.csv")
+    assert (person.exit_code, "a budget per edge, not per person" in person.output) == (2, True)
+
+
+def test_persons_are_hidden_by_a_bound(run, friends, tmp_path):
+    out = tmp_path / "degrees.csv"
+    asked = ("--unit", "person", "--bound", "5", "--out", out, "--total", "1000", "--json")
+    told = json.loads(count(run, "degrees", friends, *asked).output)
+    assert told == {"persons": 34, "bound": 5, "scale": 0.01, "epsilon": "1000", "epsilon_left": "0"}
+    assert max(int(line.split(",")[0]) for line in out.read_text().split()[1:]) == 5
+    more = count(run, "degrees", friends, "--unit", "person", "--out", tmp_path / "more.csv")
+    assert (more.exit_code, "has 0 left" in more.output) == (1, True)
+    assert not (tmp_path / "more.csv").exists()
+
+
+def test_triangles_and_stars_are_told(run, friends):
+    done = count(run, "triangles", friends, "--total", "3000")
+    assert "triangles 45, persons 34\nepsilon 1000 was spent, 2000 of 3000 is left" in done.output
+    assert json.loads(count(run, "stars", friends, "--leaves", "3", "--json").output)["stars"] == 1764
+    assert "stars 528, leaves 2" in count(run, "stars", friends).output
+    assert count(run, "triangles", friends).exit_code == 1
+    assert count(run, "stars", friends, "--leaves", "4").exit_code == 2
+
+
+def test_blocks_are_counted_and_made_up(run, friends, people, tmp_path):
+    out = tmp_path / "sides.csv"
+    done = count(run, "blocks", friends, "--persons", people, "--by", "side", "--out", out, "--total", "3000")
+    assert done.exit_code == 0, done.output
+    assert out.read_text().splitlines() == [
+        "block,other,edges",
+        "Mr. Hi,Mr. Hi,35",
+        "Mr. Hi,Officer,11",
+        "Officer,Officer,32",
+    ]
+    folder = tmp_path / "made-up"
+    made = count(run, "graph", friends, "--persons", people, "--by", "side", "--out", folder)
+    assert "persons 34, edges 78" in made.output
+    assert sorted((folder / "persons.csv").read_text().split("\n"))[1:3] == ["0,Mr. Hi", "1,Mr. Hi"]
+    again = S.read(folder / "edges.csv", persons=folder / "persons.csv")
+    assert S.private_blocks(again, blocks="block", **paying(tmp_path)).counts.inner.tolist() == [35, 32]
+    both = count(run, "graph", friends, "--by", "side", "--unit", "person", "--out", tmp_path / "no")
+    assert (both.exit_code, "Blocks hide edges" in both.output) == (2, True)
+
+
+def test_a_graph_is_made_up_by_degrees(run, friends, tmp_path):
+    folder = tmp_path / "made-up"
+    done = count(run, "graph", friends, "--out", folder, "--total", "2000", "--json")
+    assert json.loads(done.output) == {"persons": 34, "edges": 78, "epsilon": "1000", "epsilon_left": "1000"}
+    made = S.read(folder / "edges.csv", persons=folder / "persons.csv")
+    assert sorted(made.degrees.tolist()) == sorted(degree for _, degree in CLUB.degree)
+    assert count(run, "graph", friends, "--out", folder).exit_code == 2
+
+
+def test_what_was_left_out_of_a_file_is_not_told(run, friends):
+    friends.write_text(friends.read_text() + "3 3\n0 1\n")
+    done = count(run, "triangles", friends, "--simplify", "--total", "1000")
+    assert done.exit_code == 0, done.output
+    assert "left out" not in done.output

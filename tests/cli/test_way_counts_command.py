@@ -1,0 +1,91 @@
+"""`sfumato ways count`: counts with differential privacy, paid from a budget."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sfumato as sf
+
+AREA = ("--area", "13.2,52.4,13.6,52.6", "--order", 2)
+
+
+@pytest.fixture
+def points(tmp_path):
+    sf.write(sf.samples.generate_ways(20, 1, seed=1), tmp_path / "points.csv")
+    return tmp_path / "points.csv"
+
+
+def count(run, points, what, out, *more, epsilon="1000"):
+    paid = ("--epsilon", epsilon, "--budget", points.parent / "ways.budget", "--analyst", "ann", "--out", out)
+    return run("ways", "count", what, points, *paid, *more)
+
+
+def test_points_and_trips_are_counted_and_paid_for(run, points, tmp_path):
+    done = count(run, points, "density", tmp_path / "density.csv", *AREA, "--points", 2, "--total", 2500)
+    assert done.exit_code == 0, done.output
+    found = sf.read(tmp_path / "density.csv")
+    assert found.column_names == ["place", "longitude", "latitude", "count"]
+    assert (found.num_rows, sum(found["count"].to_pylist())) == (16, 40)
+    assert "epsilon 1000 was spent, 1500 of 2500 is left" in done.output
+    told = count(run, points, "trips", tmp_path / "trips.csv", *AREA, "--json")
+    assert json.loads(told.stdout)["epsilon_left"] == "500"
+    assert sum(sf.read(tmp_path / "trips.csv")["count"].to_pylist()) == 20
+    refused = count(run, points, "trips", tmp_path / "again.csv", *AREA)
+    assert refused.exit_code == 1
+    assert "has 500 left, but the question costs 1000" in refused.output
+    assert not (tmp_path / "again.csv").exists()
+
+
+def test_hexagons_are_counted_in_place_of_squares(run, points, tmp_path):
+    out = tmp_path / "hexagons.csv"
+    asked = (*AREA[:2], "--hexagons", 6, "--points", 1, "--total", 1000)
+    assert count(run, points, "density", out, *asked).exit_code == 0
+    found = sf.read(out)
+    assert sum(found["count"].to_pylist()) == 20
+    city = sf.samples.movers.CITY
+    assert all(abs(each - city.middle) < 0.3 for each in found["latitude"].to_pylist())
+
+
+def test_ways_are_made_up_from_a_tree(run, points, tmp_path):
+    out, ways = tmp_path / "tree.csv", tmp_path / "made-up.csv"
+    done = count(run, points, "tree", out, *AREA, "--height", 2, "--ways", ways, "--total", 9000, epsilon="6000")
+    assert done.exit_code == 0, done.output
+    assert sf.read(out).column_names == ["place1", "place2", "count"]
+    assert "20 made-up ways" in done.output
+    assert sf.places.Trajectories(sf.read(ways), order="order", place="place").points.has_coordinates
+    hidden = count(run, points, "tree", tmp_path / "t.csv", *AREA, "--ways", tmp_path / "w.csv", epsilon="0.000001")
+    assert hidden.exit_code in {0, 1}
+    assert (tmp_path / "t.csv").exists()
+    assert (tmp_path / "w.csv").exists() == (hidden.exit_code == 0)
+
+
+def test_named_places_are_counted_in_sequence(run, tmp_path):
+    rows = [f"{user},2026-01-05T0{hour}:00Z,{shop}" for user in range(9) for hour, shop in ((8, "a"), (9, "b"))]
+    (tmp_path / "visits.csv").write_text("\n".join(["person,time,shop", *rows]) + "\n")
+    (tmp_path / "shops.csv").write_text("shop\na\nb\nc\n")
+    asked = ("--place", "shop", "--places", tmp_path / "shops.csv", "--size", 2, "--longest", 2)
+    out = tmp_path / "pairs.csv"
+    done = count(run, tmp_path / "visits.csv", "n-grams", out, *asked, "--total", 9000, epsilon="8000")
+    assert done.exit_code == 0, done.output
+    assert out.read_text().split() == ["place1,place2,count", "a,,9", "b,,9", "a,b,9"]
+
+
+def test_bad_requests_are_refused_before_anything_is_paid(run, points, tmp_path):
+    out, total = tmp_path / "out.csv", ("--total", 5)
+    for more, said in (
+        ((), "either --area or --places"),
+        ((*AREA, "--places", points), "either --area or --places"),
+        (("--area", "13,52"), "four numbers"),
+        (("--area", "13.39,52.49,13.4,52.5"), "outside the area"),
+        ((*AREA, "--points", 0), "at least 1"),
+    ):
+        refused = count(run, points, "density", out, *more, *total, epsilon="1")
+        assert (refused.exit_code, said in refused.output) == (2, True), refused.output
+    same = count(run, points, "tree", out, *AREA, "--ways", out, *total, epsilon="1")
+    assert (same.exit_code, "name two" in same.output) == (2, True)
+    assert count(run, points, "density", points, *AREA, *total, epsilon="1").exit_code == 2
+    assert not out.exists()
+    if (tmp_path / "ways.budget").exists():
+        assert sf.queries.Accountant(tmp_path / "ways.budget").balance().answers == 0

@@ -1,0 +1,87 @@
+"""Maps of ways: nobody's way unless it is asked for, the same scale on both sides, and signs that say what is what."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import InvalidParameterError
+from sfumato.places.maps import density_maps, unicity_curve, way_maps
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def original():
+    return sf.places.Trajectories(sf.samples.generate_ways(24, 2, seed=3))
+
+
+@pytest.fixture(scope="module")
+def releases(original):
+    moved = sf.places.anonymize(
+        original, models=[sf.places.KDelta(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600)
+    )
+    boxed = sf.places.anonymize(original, models=[sf.places.KWays(k=2)], algorithm=sf.places.AlignWays())
+    return {"points": moved, "regions": boxed}
+
+
+@pytest.mark.parametrize("form", ["points", "regions"])
+def test_a_way_is_drawn_only_if_it_is_asked_for(releases, form, tmp_path):
+    release = releases[form]
+    assert "The chosen way" not in release.report().html
+    shown = release.showing("3")
+    assert "The chosen way" in shown.report().html
+    shown.write(tmp_path / "out")
+    public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
+    assert "chosen" not in public
+    assert "<svg" not in public
+    with pytest.raises(InvalidParameterError, match="Nobody in these ways has that key"):
+        release.showing("nobody")
+
+
+@pytest.mark.parametrize("form", ["points", "regions"])
+def test_maps_have_a_scale_north_and_a_legend(releases, original, form):
+    for drawn in (density_maps(original, releases[form].ways), way_maps(original, releases[form].ways, 3)):
+        texts = [text.text for text in ET.fromstring(drawn).iter(f"{SVG}text")]  # noqa: S314 - our own picture
+        assert texts.count("N") == 2
+        assert sum(bool(re.fullmatch(r"[125]0*(\.\d)? k?m", text)) for text in texts) == 2
+        assert {"Original", "Published"} <= set(texts)
+        assert any("of the points, in a square of" in text or "steps" in text for text in texts)
+
+
+def test_the_scale_is_that_of_the_squares(releases, original):
+    drawn = ET.fromstring(density_maps(original, releases["points"].ways))  # noqa: S314 - our own picture
+    side = drawn.find(f"{SVG}g")
+    length = next(text.text for text in side.iter(f"{SVG}text") if re.fullmatch(r"\d+ km", text.text))
+    scale = next(each for each in side.iter(f"{SVG}line") if each.get("stroke-width") == "2")
+    pixels = float(scale.get("x2")) / (1000 * int(length.split()[0]))
+    squares = [each for each in side.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    area = original.area
+    assert float(squares[0].get("width")) / pixels == pytest.approx(max(area.width, area.height) / 40, rel=1e-2)
+    shares = [float(each.find(f"{SVG}title").text.split("%")[0]) for each in squares]
+    assert sum(shares) == pytest.approx(100, abs=1)
+
+
+def test_a_way_that_is_not_published_and_places_nowhere_are_told(original):
+    table = pa.table({"person": ["a", "a", "b", "b"], "order": [1, 2, 1, 2], "place": ["x", "y", "x", "y"]})
+    named = sf.places.Trajectories(table, order="order", place="place")
+    release = sf.places.anonymize(
+        named, models=[sf.places.KMPlaces(k=2, m=2)], algorithm=sf.places.MergePlaces(rare="suppress")
+    ).showing("a")
+    assert "It is not known where its places are." in release.report().html
+    moved = sf.places.anonymize(
+        original, models=[sf.places.KDelta(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600)
+    )
+    moved.ways.points.origin[:] = np.where(moved.ways.points.origin == 2, 1, moved.ways.points.origin)
+    assert "is not published." in moved.showing("3").report().html
+
+
+def test_names_of_curves_do_not_cover_each_other():
+    drawn = ET.fromstring(unicity_curve({"original": [0.5, 1.0], "published": [0.4, 0.99]}))  # noqa: S314 - our own
+    heights = {text.text: float(text.get("y")) for text in drawn.iter(f"{SVG}text")}
+    assert heights["published"] - heights["original"] >= 15

@@ -1,0 +1,94 @@
+"""Attacks on published ways find the original, find nobody in ways that say nothing, and say if they do not apply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import InvalidParameterError
+from sfumato.places.attacking import ATTACKS
+from sfumato.places.publishing import renumbered
+from sfumato.randomness import Stream
+
+
+@pytest.fixture(scope="module")
+def movers():
+    return sf.samples.generate_movers(40, 14, seed=4)
+
+
+@pytest.fixture(scope="module")
+def original(movers):
+    return sf.places.Trajectories(movers.seen(rate=0.5, error=30, seed=1))
+
+
+@pytest.fixture(scope="module")
+def known(movers):
+    source = sf.places.Trajectories(movers.seen(rate=0.3, error=80, seed=2))
+    return {"source": source, "friends": [(str(a + 1), str(b + 1)) for a, b in movers.friends], "seed": 1}
+
+
+def shuffled(original, origin):
+    """Publish the original with new numbers; `origin` says whose way each is."""
+    return renumbered(replace(original.points, origin=origin), Stream("5f" * 32))
+
+
+def test_every_attack_finds_the_original(original, known):
+    found = sf.places.attack(original, original, **known)
+    assert [each.attack for each in found] == list(ATTACKS)
+    assert not found.skipped
+    assert {each.attack for each in found.succeeding} >= set(ATTACKS) - {"who-knows-whom"}
+    assert found.result("tracking").runs == 10
+
+
+def test_new_numbers_alone_protect_nobody(original, known):
+    plain = shuffled(original, np.arange(len(original)))
+    found = sf.places.attack(plain, original, **known)
+    assert {*ATTACKS} - {"tracking", "who-knows-whom"} <= {each.attack for each in found.succeeding}
+    assert "have their keys" in found.skipped["tracking"]
+
+
+def test_ways_of_other_persons_tell_nothing(original, known):
+    """If every way is somebody else's, claims are about the wrong persons, and none of them is better than guessing."""
+    others = shuffled(original, np.roll(np.arange(len(original)), 1))
+    found = sf.places.attack(others, original, **known)
+    assert not found.succeeding
+    assert found.result("home-work").successes == 0
+    assert found.result("home-work").control > 0.5
+
+
+def test_home_and_work_are_found_as_plain_loops_find_them(original):
+    from sfumato.places.stays import find_anchor_places
+
+    stays = sf.places.find_stays(original)
+    home, work = find_anchor_places(stays, 40, "UTC")
+    alone = 0
+    for one in range(40):
+        far = [max(np.hypot(*(home[one] - home[two])), np.hypot(*(work[one] - work[two]))) for two in range(40)]
+        near = [each <= 500 for each in far]
+        alone += near == [two == one for two in range(40)]
+    found = sf.places.attack(original, original, attacks=["home-work"], seed=1).results[0]
+    assert not np.isnan(work).any()
+    assert found.successes == alone
+
+
+def test_forms_that_an_attack_does_not_apply_to_are_told(original):
+    regions = sf.places.anonymize(original, models=[sf.places.KWays(k=4)], algorithm=sf.places.AlignWays()).ways
+    found = sf.places.attack(regions, original, seed=1)
+    assert [each.attack for each in found] == ["known-points"]
+    assert set(found.skipped) == {*ATTACKS} - {"known-points"}
+    assert "are regions" in found.skipped["next-place"]
+    read = sf.places.attack(sf.places.Trajectories(original.to_frame()), original)
+    assert not read.results
+    with pytest.raises(InvalidParameterError, match="among known-points, home-work"):
+        sf.places.attack(original, original, attacks=["telepathy"])
+
+
+def test_a_second_source_of_strangers_is_told(original):
+    table = sf.samples.generate_ways(3, 1)
+    keys = [f"stranger {each}" for each in table["person"].to_pylist()]
+    strangers = sf.places.Trajectories(table.set_column(0, "person", [keys]))
+    found = sf.places.attack(original, original, attacks=["signal-linking"], source=strangers)
+    assert "same keys" in found.skipped["signal-linking"]
