@@ -222,10 +222,10 @@ def level_free(base: Arrays, free: Arrays, original: Arrays, level: Arrays, k: i
 
 
 @compiled
-def spare(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, new: Array) -> int:
+def spare(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, fresh: Array) -> int:
     """Put original edges back and drop new ones where both ends may have another number; return how many."""
     saved = 0
-    for way, edges in ((1, gone), (-1, new)):
+    for way, edges in ((1, gone), (-1, fresh)):
         for place in range(len(edges)):
             one, other = edges[place]
             if not can_move(level, one, way, k):
