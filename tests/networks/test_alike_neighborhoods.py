@@ -14,6 +14,7 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
 from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
+from sfumato.coding.kernels.growing_neighborhoods import ALONE, grow_neighborhoods
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.networks.algorithms.free_edges import with_free_edges
 from sfumato.randomness import Stream
@@ -122,6 +123,15 @@ def test_edges_are_only_added(graph, k):
     assert release.measures["edges-removed"] == 0
     if min(same_neighborhoods(graph)) >= k:
         assert release.measures["edges-added"] == 0
+
+
+def test_whoever_sees_an_edge_in_her_neighborhood_is_unfinished_again():
+    graph = nx.empty_graph(8)
+    graph.add_edges_from([(0, 2), (0, 3), (0, 5), (0, 6), (1, 3), (1, 6), (2, 5)])
+    related, group = nx.to_numpy_array(graph).astype(bool), np.full(8, ALONE)
+    while grow_neighborhoods(related, group, 2, np.arange(8), 9):
+        pass
+    assert min(same_neighborhoods(nx.from_numpy_array(related))) >= 2
 
 
 @pytest.mark.parametrize("graph", [nx.star_graph(4), nx.path_graph(5), nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3)])])

@@ -19,13 +19,13 @@ def anneal_sides(offsets: Array, neighbors: Array, side: Array, words: Array, he
         for place in range(offsets[person], offsets[person + 1]):
             gain[person] += 1 if side[neighbors[place]] == side[person] else -1
     for turn in range(turns):
-        person = np.int64(words[2 * turn] % np.uint64(persons))
+        mover = np.int64(words[2 * turn] % np.uint64(persons))
         chance = (words[2 * turn + 1] >> np.uint64(12)) * 2.0**-52
-        if gain[person] >= 0 or chance < np.exp(gain[person] / (heat * (1 - turn / turns) + 1e-9)):
-            side[person] = 1 - side[person]
-            gain[person] = -gain[person]
-            for place in range(offsets[person], offsets[person + 1]):
-                gain[neighbors[place]] += 2 if side[neighbors[place]] == side[person] else -2
+        if gain[mover] >= 0 or chance < np.exp(gain[mover] / (heat * (1 - turn / turns) + 1e-9)):
+            side[mover] = 1 - side[mover]
+            gain[mover] = -gain[mover]
+            for place in range(offsets[mover], offsets[mover + 1]):
+                gain[neighbors[place]] += 2 if side[neighbors[place]] == side[mover] else -2
     across = 0
     for person in range(persons):
         for place in range(offsets[person], offsets[person + 1]):
@@ -106,7 +106,7 @@ def can_move(level: Arrays, person: Number, way: int, k: int) -> bool:
     """
     begin, end, counts, wanted = level
     at, to = begin[person] + wanted[person], begin[person] + wanted[person] + way
-    return begin[person] <= to < end[person] and counts[at] > k and counts[to] >= k
+    return bool(begin[person] <= to < end[person] and counts[at] > k and counts[to] >= k)
 
 
 @compiled
@@ -222,10 +222,10 @@ def level_free(base: Arrays, free: Arrays, original: Arrays, level: Arrays, k: i
 
 
 @compiled
-def spare(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, new: Array) -> int:
+def spare(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, fresh: Array) -> int:
     """Put original edges back and drop new ones where both ends may have another number; return how many."""
     saved = 0
-    for way, edges in ((1, gone), (-1, new)):
+    for way, edges in ((1, gone), (-1, fresh)):
         for place in range(len(edges)):
             one, other = edges[place]
             if not can_move(level, one, way, k):

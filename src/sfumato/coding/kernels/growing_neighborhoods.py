@@ -239,4 +239,4 @@ def grow_neighborhoods(related: Array, group: Array, k: int, order: Array, steps
             _break_up(group, other)
         group[others] = person
         group[person] = person
-    return (group == ALONE).sum()
+    return int((group == ALONE).sum())

@@ -37,8 +37,8 @@ def with_free_edges(original: Network, base: Network, k: int, stream: Stream) ->
         return base.edges
     while True:
         now = current(free)
-        lost, new = without(gone, now, len(base)), without(now, gone, len(base))
-        if not spare(kept, free, level, k, lost, new):
+        lost, fresh = without(gone, now, len(base)), without(now, gone, len(base))
+        if not spare(kept, free, level, k, lost, fresh):
             return sorted_edges(np.concatenate([base.edges, now]))
 
 
