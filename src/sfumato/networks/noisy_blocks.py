@@ -61,7 +61,7 @@ class PrivateBlocks:
 def private_blocks(
     network: Network,
     *,
-    blocks: str | Sequence[object],
+    blocks: str | Sequence[str | int],
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -99,7 +99,7 @@ def private_blocks(
     return PrivateBlocks(blocks=names, counts=told, scale=found.scale, epsilon=paid)
 
 
-def _numbered(network: Network, blocks: str | Sequence[object]) -> tuple[tuple[str, ...], Integers]:
+def _numbered(network: Network, blocks: str | Sequence[str | int]) -> tuple[tuple[str, ...], Integers]:
     """Return the names of blocks, ascending, and the number of everybody's block."""
     if isinstance(blocks, str):
         known = [] if network.persons is None else network.persons.column_names
