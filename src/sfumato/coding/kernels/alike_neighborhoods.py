@@ -110,7 +110,7 @@ def _first(wanted: Array, start: Number) -> Number:
 
 
 @compiled
-def _proposal(related: Array, rows: Array, apart: Array, reach: Array, drawn: Array) -> tuple[int, int]:
+def _proposal(related: Array, rows: Array, apart: Array, reach: Array, drawn: Array) -> tuple[Number, Number]:
     """Return a pair whose change may bring somebody nearer to somebody else; the same person twice if there is none."""
     count = len(related)
     person = _first(reach > 0, drawn[0] % count)
