@@ -80,7 +80,8 @@ def _change_edges(edges: Array, offsets: Array, neighbors: Array) -> None:
 
 def _gather_persons(edges: Array, graph: Arrays) -> None:
     """Grow and improve super-nodes, and rows of persons who can take each other's place."""
-    four, label, words = np.arange(4), np.array([0, 0, 1, 1]), np.zeros(12, dtype=np.uint64)
+    four, label = np.arange(4), np.array([0, 0, 1, 1])
+    words = np.frombuffer(bytes(96), dtype=np.uint64)  # as a stream gives them: read only
     attributes = np.zeros((0, 4)), np.zeros(0), np.zeros((0, 4), dtype=np.int32), np.zeros(1, dtype=np.int64)
     offsets, neighbors = graph
     super_nodes.grow_super_nodes(offsets, neighbors, four, 2, 0.0, attributes, 9)
@@ -102,7 +103,7 @@ def _gather_persons(edges: Array, graph: Arrays) -> None:
 def _free_edges(edges: Array, graph: Arrays) -> None:
     """Change edges that are in no triangle."""
     offsets, neighbors = graph
-    four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
+    four, words = np.arange(4), np.frombuffer(bytes(32), dtype=np.uint64)
     free_edges.anneal_sides(offsets, neighbors, four % 2, words, 1.0)
     free = 3 * np.arange(5), np.zeros(12, dtype=np.int32), np.zeros(4, dtype=np.int64), np.full(32, -1)
     nobody = np.zeros(5, dtype=np.int64), neighbors[:0]
