@@ -12,6 +12,7 @@ from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest
 from sfumato.places import Area, KDelta, NeverWalkAlone, Trajectories
+from sfumato.places.never_walk_alone import usual_step
 from sfumato.places.trajectories import Points
 from sfumato.randomness import Stream
 
@@ -41,6 +42,14 @@ def test_golden_ways_that_share_no_moment_are_compared():
     assert KDelta(k=2, delta=1001).judge(apart).holds
     other_span = ways_of([(t, 0, 0) for t in (0, 2, 4)], [(t, 1000, 0) for t in (1, 3)], clusters=[0, 0])
     assert not KDelta(k=2, delta=2000).judge(other_span).holds
+
+
+@pytest.mark.parametrize(("minutes", "seconds"), [((0, 1, 2, 60), 60), ((0, 61, 200), 7200), ((0, 5000), 86_400)])
+def test_places_are_published_about_as_often_as_they_are_known(minutes, seconds):
+    far = 10_000  # minutes: the time between two ways is none between points
+    ways = ways_of([(t, 0, 0) for t in minutes], [(t + far, 0, 0) for t in minutes])
+    assert usual_step(ways.points) == seconds
+    assert usual_step(ways_of([(0, 0, 0)], [(far, 0, 0)]).points) == 1
 
 
 def test_a_detour_between_common_moments_is_seen():

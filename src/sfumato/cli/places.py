@@ -79,7 +79,7 @@ def cloak(
         print_json(told)
     else:
         typer.echo(
-            f"Every region is that of at least {found.level:g} persons; {found.broken:,} regions are of fewer than {k}."
+            f"Every region is shared by {found.level:g} persons or more; {found.broken:,} regions by fewer than {k}."
         )
         typer.echo(f"Regions have {told['mean_square_meters']:,.0f} square meters on average; written to {out}")
         _tell_area(area)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -233,7 +234,8 @@ def attack(
     options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _pairs(friends)}
     if source is not None:
         known = known_recipe(recipe, read_recipe, (), None)
-        options["source"] = reading.read(source, dict(known.source) if known else {})[0]
+        how = {name: value for name, value in (known.source if known else {}).items() if name != "sensitive"}
+        options["source"] = replace(reading, sensitive=None).read(source, how)[0]
     with progress("Attacking"):
         before, after = run(original, original, **options), run(shown, original, **options)
     end_attacks(before, after, json=json)

@@ -17,10 +17,11 @@ from sfumato.places.k_delta import KDelta
 from sfumato.places.pivots import MeanDistances, cluster_most
 from sfumato.places.publishing import COORDINATE_STEP, published_ways
 from sfumato.places.required import refuse_lone_or_unknown
-from sfumato.places.trajectories import Trajectories
+from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, require
 
 Integers = npt.NDArray[np.int64]
+ROUND = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # seconds
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,7 +36,8 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     Parameters
     ----------
     span : ways begin and end at multiples of so many seconds.
-    every : where persons are is published every so many seconds.
+    every : where persons are is published every so many seconds; by default the round time that is next above the
+        median one between two points of a way.
     radius : how far from its pivot a way may run on average, in meters, at first; by default a tenth of the area's
         larger side.
     trash : the share of ways that may be left out.
@@ -52,13 +54,12 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     draws = True
 
     span: float = 3600.0
-    every: float = 300.0
+    every: float | None = None
     radius: float | None = None
     trash: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("span", "every"):
-            given = getattr(self, name)
+        for name, given in (("span", self.span), ("every", 1 if self.every is None else self.every)):
             require(is_number(given) and given >= 1, self, name, "a number of seconds, at least 1", given)
         good = self.radius is None or (is_number(self.radius) and self.radius > 0)
         require(good, self, "radius", "a number of meters above 0", self.radius)
@@ -70,9 +71,9 @@ class NeverWalkAlone(KindSearch[Trajectories]):
         """Return clusters of ways that keep together."""
         ways, k, delta = request.data, self._k(request), self._delta(request)
         refuse_lone_or_unknown(ways.points, k)
-        parts = []
+        parts, step = [], int((self.every or usual_step(ways.points)) * SECOND)
         for begin, end, members in self._classes(ways):
-            moments = np.unique(np.append(np.arange(begin, end, int(self.every * SECOND)), end))
+            moments = np.unique(np.append(np.arange(begin, end, step), end))
             places = places_at(ways.points, members, moments, ways.area)
             owner, radius = ways.points.owner[members], self._first_radius(ways.area)
             label, pivots = cluster_most(MeanDistances(places), owner, k, radius=radius, trash=self.trash)
@@ -120,3 +121,9 @@ def kept_together(places: Places, middle: Places, delta: float) -> Places:
     far = np.hypot(away[..., 0], away[..., 1])
     share = np.divide(delta / 2, far, out=np.ones_like(far), where=far > delta / 2)
     return np.asarray(middle + away * share[..., None], dtype=np.float64)
+
+
+def usual_step(points: Points) -> float:
+    """Return the round number of seconds that is next above the median time between two points of a way."""
+    steps = np.delete(np.diff(points.times), points.offsets[1:-1] - 1)
+    return float(ROUND[min(np.searchsorted(ROUND, np.median(steps) / SECOND), len(ROUND) - 1)]) if len(steps) else 1.0

@@ -20,7 +20,7 @@ from sfumato.places.cells import SECOND
 from sfumato.places.columns import Columns, read_columns
 from sfumato.places.crowds import Crowds, read_crowds, write_crowds
 from sfumato.places.earth import Area
-from sfumato.places.squares import MOST_ORDER, Snapshot
+from sfumato.places.squares import MOST_ORDER, Regions, Snapshot
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import is_number, is_whole, require
@@ -193,23 +193,14 @@ class WaysStream:
 
     def _regions(self, crowds: Crowds, moved: set[str]) -> pa.Table:
         """Return the box of every crowd in which somebody moved, in an order that says nothing."""
-        rows = []
-        for key, persons in sorted(crowds.members().items()):
-            if moved.isdisjoint(persons):
-                continue
-            at = np.array([crowds.last[person][1:] for person in persons])
-            low, high = at.min(axis=0), at.max(axis=0) + 1
-            rows.append((key, crowds.clock, len(persons), *self._degrees(*low), *self._degrees(*high)))
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(NAMES)
+        shown = {key: persons for key, persons in sorted(crowds.members().items()) if not moved.isdisjoint(persons)}
+        at = [np.array([crowds.last[person][1:] for person in persons]) for persons in shown.values()]
+        west, south = np.array([each.min(axis=0) for each in at], dtype=np.int64).reshape(-1, 2).T
+        east, north = np.array([each.max(axis=0) + 1 for each in at], dtype=np.int64).reshape(-1, 2).T
+        boxes = Regions(west=west, south=south, east=east, north=north, order=self.order, area=self.area)
+        told = [list(shown), [crowds.clock] * len(shown), [len(each) for each in shown.values()]]
+        columns = [*told, *boxes.to_degrees().values()]
         return pa.table([pa.array(column, kind) for column, kind in zip(columns, KINDS, strict=True)], names=NAMES)
-
-    def _degrees(self, column: int, row: int) -> tuple[float, float]:
-        side = float(1 << self.order)
-        area = self.area
-        return (
-            area.west + (area.east - area.west) * float(column) / side,
-            area.south + (area.north - area.south) * float(row) / side,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
