@@ -6,7 +6,8 @@ run: unicity to sorting the points, noise to drawing two normal numbers for each
 releases to reading their points from a file. Targets in seconds of processor time: unicity for 1 to 6 points 10 s,
 Never Walk Alone 10 s, every other search 60 s; the optimal mechanism 2 s for 25 places and 30 s for 100. The last
 table shows what every release loses, and how often an attack by four known points finds its target; places without
-times are attacked by four known places in order.
+times are attacked by four known places in order. Single places are attacked by somebody who knows where everybody is
+and how places are hidden: she claims one of those who share a region, or the person next to a noisy place.
 
 With `--peer PYTHON`, the Python of an environment in which scikit-mobility works, only the worst case of an example is
 computed, by both, and compared (target: equal for everybody, 1,000 times as fast). It needs an environment of its own:
@@ -182,6 +183,29 @@ def _owners(named: Trajectories) -> sf.places.PlaceOwners:
     return sf.places.PlaceOwners(owners=[names[:2], names[2:]], share=0.5)
 
 
+def single_places(movers: int) -> None:
+    """Hide where everybody is at one moment, and attack as somebody who knows the method and where everybody was."""
+    area = sf.places.Area(west=13.2, south=52.4, east=13.6, north=52.6)
+    points = Trajectories(sf.samples.generate_ways(movers, 7, seed=1)).points
+    first = points.offsets[:-1]
+    here = np.column_stack([points.longitudes[first], points.latitudes[first]])
+    for method in ("hilbert", "halving", "quadrants", "casper"):
+        regions = sf.places.cloak(here[:, 0], here[:, 1], k=5, area=area, method=method)
+        label, persons = regions.owners
+        print(
+            f"cloaked by {method}: found {np.mean(1 / persons[label]):.3f}, {np.mean(persons[label] < 5):.3f} share a "
+            f"region with fewer than 4 others, {regions.square_meters.mean() / 1e6:.2f} square kilometers"
+        )
+    for name in ("exact", "planar"):
+        noise = sf.places.PlanarLaplace(epsilon=0.00693, mechanism=name, area=area)
+        east, north = (np.subtract.outer(side, at) for side, at in zip(noise.perturb(here).T, here.T, strict=True))
+        nearest = np.hypot(east * np.cos(np.radians(52.5)), north).argmin(axis=1)
+        print(
+            f"moved by {name} noise: found {np.mean(nearest == np.arange(len(here))):.3f}, {noise.mean_error:.0f} m on "
+            f"average"
+        )
+
+
 def visits(persons: Any, places: int, days: int) -> pa.Table:
     """Make up visits of persons to a few places, no two at one minute: their order is certain."""
     rng = np.random.default_rng(1)
@@ -234,6 +258,7 @@ def main() -> None:
     recognition()
     noise_on_places()
     releases(asked.movers)
+    single_places(asked.movers)
 
 
 if __name__ == "__main__":
