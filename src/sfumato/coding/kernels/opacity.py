@@ -64,6 +64,16 @@ def steps_between(edges: Array, persons: int) -> Arrays:
 
 
 @compiled
+def _note(kind: Number, counts: Array, touched: Array, count: Number) -> Number:
+    """Count one more of a type, and list it with those that were touched; return how many these are."""
+    if counts[kind] == 0:
+        touched[count] = kind
+        count += 1
+    counts[kind] += 1
+    return count
+
+
+@compiled
 def _lose(
     graph: Arrays, one: Number, other: Number, types: Arrays, lost: Array, touched: Array
 ) -> tuple[Number, Number]:
@@ -81,17 +91,11 @@ def _lose(
             kind = _type(label, classes, near, third)
             through += worst[kind]
             if common[near, third] == 1:
-                if lost[kind] == 0:
-                    touched[count] = kind
-                    count += 1
-                lost[kind] += 1
+                count = _note(kind, lost, touched, count)
     kind = _type(label, classes, one, other)
     through += worst[kind]
     if common[one, other] == 0:
-        if lost[kind] == 0:
-            touched[count] = kind
-            count += 1
-        lost[kind] += 1
+        count = _note(kind, lost, touched, count)
     return count, through
 
 
@@ -186,10 +190,7 @@ def _gain(graph: Arrays, one: Number, other: Number, label: Array, gained: Array
             if (place < 0 and side == 1) or adjacent[near, third] or common[near, third] > 0:
                 continue
             kind = _type(label, classes, near, third)
-            if gained[kind] == 0:
-                touched[count] = kind
-                count += 1
-            gained[kind] += 1
+            count = _note(kind, gained, touched, count)
     return count
 
 
