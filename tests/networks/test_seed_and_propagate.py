@@ -105,4 +105,7 @@ def test_the_real_network_is_matched_as_far_as_copies_agree(shared_data, kept, s
     network = S.read(shared_data / "networks" / "facebook.txt")
     found = np.mean([copies_that_agree(network, kept, seeds, seed) for seed in range(3)], axis=0)
     assert found[0] == pytest.approx(recall, abs=0.09)
-    assert found[1] == pytest.approx(precision, abs=0.03 if recall > 0.1 else 0.3)
+    if recall > 0.1:
+        assert found[1] == pytest.approx(precision, abs=0.03)
+    else:  # where hardly anybody is found, three runs tell little of the claims but that many are wrong
+        assert found[1] < 0.8
