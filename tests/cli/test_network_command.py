@@ -60,6 +60,7 @@ def test_an_audit_reads_the_files_alone(tmp_path, friends, run):
     undecided = run("network", "audit", public, "--recipe", internal / "recipe.toml")
     assert (undecided.exit_code, "DOES NOT HOLD" in undecided.output) == (1, True)
     assert "promises not decided 1" in undecided.output
+    assert "--alignment" in undecided.output
     proven = run(
         "network",
         "audit",

@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.validation import is_whole, require
 
 LEVEL = 0.95
+NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ class AttackResult:
         return (
             self.title,
             self.question,
-            f"{self.rate:.3g} ({low:.3g} to {high:.3g})",
+            f"{self.rate:.3g} ({_rounded(low)} to {high:.3g})",
             f"{self.baseline:.3g}",
             f"{self.control:.3g}" if self.control_targets else "-",
             "YES" if self.succeeds else "no",
@@ -135,7 +136,7 @@ class AttackResult:
         low, high = self.interval
         against = f"baseline {self.baseline:.3g}, control {self.control:.3g}"
         said = f"{self.successes:,} of {self.targets:,} targets ({self.claims:,} claims)"
-        return f"<{self.title}: rate {self.rate:.3g} ({low:.3g} to {high:.3g}), {said}; {against}>"
+        return f"<{self.title}: rate {self.rate:.3g} ({_rounded(low)} to {high:.3g}), {said}; {against}>"
 
 
 HEAD = ("attack", "question", "rate", "guessing", "control", "succeeds")
@@ -205,3 +206,12 @@ def clopper_pearson(successes: float, trials: int, level: float = LEVEL) -> tupl
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
     high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high
+
+
+def _rounded(low: float) -> str:
+    """Return the lower end of an interval for people: far below what any attack can tell from 0, it is 0.
+
+    >>> _rounded(0.0125), _rounded(5.87e-186)
+    ('0.0125', '0')
+    """
+    return f"{low:.3g}" if low >= NEGLIGIBLE else "0"

@@ -176,6 +176,7 @@ def audit(
     json: Json = False,
 ) -> None:
     """Judge a published network from its files alone; the exit code is 1 if a promise does not hold."""
+    from sfumato.networks.auditing import UNDECIDED
     from sfumato.networks.auditing import audit as judge
     from sfumato.networks.catalogue import MODELS, read_recipe
     from sfumato.networks.files import read_published
@@ -189,6 +190,8 @@ def audit(
             found = reading.read(published, reading.options({}))
         found = found if alignment is None else _aligned(found, alignment)
         judged = judge(found, models=models)
+    if UNDECIDED in judged.facts:
+        remark("Who can take whose place is not in the published files; give internal/alignment.csv by --alignment.")
     end_audit(judged, json=json)
 
 

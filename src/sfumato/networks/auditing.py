@@ -17,6 +17,7 @@ from sfumato.networks.promises.k_automorphism import KAutomorphism
 from sfumato.networks.promises.persons_keep import PersonsKeep
 
 Promised = KindPromise[Any] | PrivacyModel
+UNDECIDED = "promises not decided"
 
 
 def audit(published: Published, *, models: Sequence[Promised]) -> KindAudit:
@@ -43,7 +44,7 @@ def audit(published: Published, *, models: Sequence[Promised]) -> KindAudit:
         facts["smallest degree class"] = int(np.unique(published.degrees, return_counts=True)[1].min())
     asked = promises(models)
     open_ = sum(isinstance(model, KAutomorphism) and not model.decided(published) for model in asked)
-    return audited(asked, published, facts | ({"promises not decided": open_} if open_ else {}))
+    return audited(asked, published, facts | ({UNDECIDED: open_} if open_ else {}))
 
 
 def promises(models: Sequence[Promised]) -> tuple[KindPromise[Any], ...]:
