@@ -96,12 +96,14 @@ def print_audit(audit: KindAudit, *, json: bool) -> None:
 
 def print_release(release: KindRelease[Any], out: Path, *, json: bool) -> None:
     """Print what a release promises and lost, and where it is."""
+    from sfumato.reporting.numbers import measure
+
     folders = {"public": str(out / "public"), "internal": str(out / "internal")}
     if json:
         print_json({"audit": release.audit.to_dict(), "measures": dict(release.measures), **folders})
         return
     print_audit(release.audit, json=False)
-    typer.echo(aligned([[name, f"{value:.4g}"] for name, value in release.measures.items()], indent=2))
+    typer.echo(aligned([[name, measure(value, share=False)] for name, value in release.measures.items()], indent=2))
     typer.echo(printable_lines(f"\nSafe to share:  {folders['public']}\nKeep private:   {folders['internal']}"))
 
 

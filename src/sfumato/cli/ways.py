@@ -176,6 +176,7 @@ def measure(
     Keep the figures private: they also describe the original.
     """
     from sfumato.places.measures import MEANINGS, measure_ways
+    from sfumato.reporting import numbers
 
     original, shown = _sides(published, with_, recipe, reading)
     with progress("Measuring"):
@@ -183,7 +184,7 @@ def measure(
     if json:
         print_json(found)
         return
-    typer.echo(aligned([[name, f"{value:.4g}", MEANINGS[name]] for name, value in found.items()]))
+    typer.echo(aligned([[name, numbers.measure(value, share=False), MEANINGS[name]] for name, value in found.items()]))
 
 
 @app.command(

@@ -18,6 +18,7 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
 from sfumato.reporting.folders import PUBLIC, Statement, refuse_strangers, write_beside
 from sfumato.reporting.kind_pages import KIND_FORMAT, ReportSection, render_kind_about, render_kind_report
+from sfumato.reporting.numbers import measure
 from sfumato.reporting.page import Page
 from sfumato.table.atomic import atomic_folder
 
@@ -142,7 +143,7 @@ class KindRelease(ABC, Generic[Data]):
         }
 
     def __repr__(self) -> str:
-        lost = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        lost = ", ".join(f"{name} {measure(value, share=False)}" for name, value in self.measures.items())
         return f"Release of {self.title}; {lost}\n{self.audit!r}"
 
 
