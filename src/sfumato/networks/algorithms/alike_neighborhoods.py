@@ -22,7 +22,7 @@ from sfumato.networks.search import NetworkSearch, asked_k
 from sfumato.validation import is_whole, require
 
 LARGEST = 500  # persons, all of whom are compared with each other
-MOST = 1_000  # persons of networks to which edges are only added
+MOST = 200  # persons of networks to which edges are only added
 STEPS = 20  # after which the search says how far it is
 HEAT, SLICES = 3.0, 50  # the first temperature, and the parts of a search between which it says how far it is
 
@@ -45,7 +45,7 @@ class AlikeNeighborhoods(NetworkSearch):
     $k - 1$ cheapest others are made equal. Their components are matched, equal ones first, the others from their best
     known persons outwards; edges that one lacks are added, and missing neighbors are unfinished persons of least
     degree. Whoever sees a new edge in her neighborhood is unfinished again. It ends, on networks with hubs near the
-    complete graph or in it, and serves up to 1,000 persons.
+    complete graph or in it, and serves up to 200 persons.
 
     Parameters
     ----------
