@@ -136,6 +136,15 @@ def opened_by(server):
         yield client
 
 
+@pytest.fixture
+def _heard():
+    """Let servers hear that a terminal hangs up, even if the tests were started by nohup, which they would inherit."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_heard")
 @pytest.mark.parametrize("how", ["quit", "terminate", "interrupt", "hang up"])
 def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, monkeypatch, persons_csv, how):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
