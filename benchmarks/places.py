@@ -154,7 +154,7 @@ def releases(movers: int) -> None:
         owners = _owners(named)
         together = sf.places.KDelta(k=5, delta=300)
         for label, data, model, search in (
-            ("KDelta(5, 300)", ways, together, sf.places.NeverWalkAlone(span=43_200, every=1800)),
+            ("KDelta(5, 300)", ways, together, sf.places.NeverWalkAlone()),
             ("KDelta(5, 300) by WaitForMe", ways, together, sf.places.WaitForMe()),
             ("KWays(5)", ways, sf.places.KWays(k=5), sf.places.AlignWays()),
             ("KMPlaces(5, 2)", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(repeats="collapse")),

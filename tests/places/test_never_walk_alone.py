@@ -12,7 +12,7 @@ from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest
 from sfumato.places import Area, KDelta, NeverWalkAlone, Trajectories
-from sfumato.places.never_walk_alone import usual_step
+from sfumato.places.never_walk_alone import usual_span, usual_step
 from sfumato.places.trajectories import Points
 from sfumato.randomness import Stream
 
@@ -50,6 +50,20 @@ def test_places_are_published_about_as_often_as_they_are_known(minutes, seconds)
     ways = ways_of([(t, 0, 0) for t in minutes], [(t + far, 0, 0) for t in minutes])
     assert usual_step(ways.points) == seconds
     assert usual_step(ways_of([(0, 0, 0)], [(far, 0, 0)]).points) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "seconds"),
+    [
+        ((0, 10_080), (0, 10_080), 86_400),
+        ((50, 10_000), (55, 10_010), 21_600),
+        ((1, 200), (40, 200), 3600),
+        ((1, 2), (3, 4), 86_400),
+    ],
+)
+def test_ways_are_cut_where_most_of_those_with_k_persons_is_kept(first, second, seconds):
+    ways = ways_of([(t, 0, 0) for t in first], [(t, 9, 9) for t in second])
+    assert usual_span(ways.points, 2) == seconds
 
 
 def test_a_detour_between_common_moments_is_seen():
@@ -109,4 +123,5 @@ def test_too_few_persons_or_no_common_span_are_refused():
         NeverWalkAlone().find(KindRequest(data=shops, models=[KDelta(k=1, delta=1)]))
     short = ways_of([(1, 0, 0), (2, 0, 0)], [(1, 0, 0), (2, 0, 0)])
     with pytest.raises(InfeasibleError, match="other spans"):
-        NeverWalkAlone().find(KindRequest(data=short, models=[KDelta(k=2, delta=1)]))
+        NeverWalkAlone(span=3600).find(KindRequest(data=short, models=[KDelta(k=2, delta=1)]))
+    assert NeverWalkAlone().find(KindRequest(data=short, models=[KDelta(k=2, delta=1)])).points.ways == 2

@@ -22,6 +22,7 @@ from sfumato.validation import is_number, require
 
 Integers = npt.NDArray[np.int64]
 ROUND = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # seconds
+KEPT = 0.9  # of the time of ways that the best span keeps, at least
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,7 +36,8 @@ class NeverWalkAlone(KindSearch[Trajectories]):
 
     Parameters
     ----------
-    span : ways begin and end at multiples of so many seconds.
+    span : ways begin and end at multiples of so many seconds; by default the longest round time that costs at most a
+        tenth of what the best one keeps of all ways together.
     every : where persons are is published every so many seconds; by default the round time that is next above the
         median one between two points of a way.
     radius : how far from its pivot a way may run on average, in meters, at first; by default a tenth of the area's
@@ -53,14 +55,16 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     serves: ClassVar = (KDelta,)
     draws = True
 
-    span: float = 3600.0
+    span: float | None = None
     every: float | None = None
     radius: float | None = None
     trash: float = 0.1
 
     def __post_init__(self) -> None:
-        for name, given in (("span", self.span), ("every", 1 if self.every is None else self.every)):
-            require(is_number(given) and given >= 1, self, name, "a number of seconds, at least 1", given)
+        for name in ("span", "every"):
+            given = getattr(self, name)
+            good = given is None or (is_number(given) and given >= 1)
+            require(good, self, name, "a number of seconds, at least 1", given)
         good = self.radius is None or (is_number(self.radius) and self.radius > 0)
         require(good, self, "radius", "a number of meters above 0", self.radius)
         require(
@@ -72,7 +76,7 @@ class NeverWalkAlone(KindSearch[Trajectories]):
         ways, k, delta = request.data, self._k(request), self._delta(request)
         refuse_lone_or_unknown(ways.points, k)
         parts, step = [], int((self.every or usual_step(ways.points)) * SECOND)
-        for begin, end, members in self._classes(ways):
+        for begin, end, members in classes_of(ways.points, int((self.span or usual_span(ways.points, k)) * SECOND)):
             moments = np.unique(np.append(np.arange(begin, end, step), end))
             places = places_at(ways.points, members, moments, ways.area)
             owner, radius = ways.points.owner[members], self._first_radius(ways.area)
@@ -99,16 +103,6 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     def _first_radius(self, area: Area) -> float:
         return self.radius or max(area.width, area.height) / 10
 
-    def _classes(self, ways: Trajectories) -> list[tuple[int, int, Integers]]:
-        """Return the ways of every span, longest spans first; ways shorter than a step have none."""
-        step = int(self.span * SECOND)
-        begins, ends = spans(ways.points)
-        begins, ends = -(-begins // step) * step, ends // step * step
-        usable = np.flatnonzero(ends > begins)
-        pairs = np.column_stack([begins, ends])[usable]
-        different, label = np.unique(pairs, axis=0, return_inverse=True)
-        return [(int(a), int(b), usable[label.ravel() == number]) for number, (a, b) in enumerate(different)]
-
 
 def kept_together(places: Places, middle: Places, delta: float) -> Places:
     """Move points that are farther than half of delta from the middle of their cluster onto the circle around it.
@@ -121,6 +115,31 @@ def kept_together(places: Places, middle: Places, delta: float) -> Places:
     far = np.hypot(away[..., 0], away[..., 1])
     share = np.divide(delta / 2, far, out=np.ones_like(far), where=far > delta / 2)
     return np.asarray(middle + away * share[..., None], dtype=np.float64)
+
+
+def classes_of(points: Points, step: int) -> list[tuple[int, int, Integers]]:
+    """Cut ways to multiples of a step, and return those of every span; ways shorter than a step have none."""
+    begins, ends = spans(points)
+    begins, ends = -(-begins // step) * step, ends // step * step
+    usable = np.flatnonzero(ends > begins)
+    pairs = np.column_stack([begins, ends])[usable]
+    different, label = np.unique(pairs, axis=0, return_inverse=True)
+    order = np.argsort(label.ravel(), kind="stable")
+    members = np.split(usable[order], np.cumsum(np.bincount(label.ravel(), minlength=len(different)))[:-1])
+    return [(int(begin), int(end), each) for (begin, end), each in zip(different, members, strict=False)]
+
+
+def usual_span(points: Points, k: int) -> float:
+    """Return the longest round number of seconds that costs little of the time of ways with k persons of one span."""
+    kept = [
+        sum(
+            (end - begin) / SECOND * len(members)
+            for begin, end, members in classes_of(points, seconds * SECOND)
+            if len(np.unique(points.owner[members])) >= k
+        )
+        for seconds in ROUND
+    ]
+    return float(max(seconds for seconds, each in zip(ROUND, kept, strict=True) if each >= KEPT * max(kept)))
 
 
 def usual_step(points: Points) -> float:
