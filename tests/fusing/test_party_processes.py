@@ -149,6 +149,6 @@ def test_an_out_folder_that_holds_something_is_refused_at_the_start(folders):
     (folders.out("agency") / "table.csv").write_text("older")
     folders.start("agency")
     code, _, complained = folders.end("agency")
-    assert code == 2
+    assert code == 2, complained
     assert "already contains files" in complained
     assert (folders.out("agency") / "table.csv").read_text() == "older"
