@@ -89,3 +89,17 @@ def test_bad_requests_are_refused_before_anything_is_paid(run, points, tmp_path)
     assert not out.exists()
     if (tmp_path / "ways.budget").exists():
         assert sf.queries.Accountant(tmp_path / "ways.budget").balance().answers == 0
+
+
+def test_what_looks_odd_is_not_told_because_it_is_no_public_number(run, points, tmp_path):
+    lines = points.read_text().splitlines()
+    points.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    assert "Note:" in run("ways", "unicity", points).output
+    done = count(run, points, "density", tmp_path / "density.csv", *AREA, "--total", 1000)
+    assert (done.exit_code, "Note:" in done.output) == (0, False)
+
+
+def test_a_budget_of_each_analyst_is_kept(run, points, tmp_path):
+    granted = ("--total", 2000, "--per-analyst", 1000)
+    assert count(run, points, "trips", tmp_path / "one.csv", *AREA, *granted).exit_code == 0
+    assert count(run, points, "trips", tmp_path / "two.csv", *AREA).exit_code == 1

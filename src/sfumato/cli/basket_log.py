@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Json, Source, examples, spread
+from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing
-from sfumato.exceptions import InfeasibleError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.baskets.logs import LogCounts
-    from sfumato.queries.private.accountant import Balance
+    from sfumato.queries.private.accountant import Accountant
 
 EXAMPLES = examples(
     "sfumato baskets log searches.csv --person user --item query --max-items 5 --epsilon 1 --delta 1e-6 \\",
@@ -57,16 +56,10 @@ class LogColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogPayment:
-    """What it costs, and who pays from which budget."""
+class LogPayment(Payment):
+    """What it costs, also of delta, and who pays from which budget."""
 
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta to spend.", show_default=False)]
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
-    budget: Annotated[
-        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
-    ]
-    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
     total_delta: Annotated[str | None, typer.Option(metavar="DELTA", help="A new budget: the delta of all.")] = None
 
 
@@ -87,32 +80,27 @@ def log(
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
     """
     from sfumato.baskets.logs import private_counts
-    from sfumato.queries.private.accountant import Accountant
     from sfumato.table.write import write
 
     refuse_existing(out, force=None)
     with progress("Reading"):
         table = counted.read(file)
-    accountant = Accountant(paid.budget, total=paid.total, total_delta=paid.total_delta)
-    try:
+    with paid.open(total_delta=paid.total_delta) as payment:
         found = private_counts(
             table,
             person=counted.person,
             item=counted.item,
             max_items=counted.max_items,
-            epsilon=paid.epsilon,
             delta=paid.delta,
-            accountant=accountant,
-            analyst=paid.analyst,
             keep=counted.keep,  # type: ignore[arg-type]  # which is checked
+            **payment,
         )
-    except InfeasibleError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
     write(found.to_frame(), out)
-    _print(found, accountant.balance(), out, json=json)
+    _print(found, payment["accountant"], out, json=json)
 
 
-def _print(found: LogCounts, balance: Balance, out: Path, *, json: bool) -> None:
+def _print(found: LogCounts, accountant: Accountant, out: Path, *, json: bool) -> None:
+    balance = accountant.balance()
     if json:
         facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
         left = {"epsilon_left": balance.total.left, "delta_left": balance.delta.left}
@@ -120,5 +108,5 @@ def _print(found: LogCounts, balance: Balance, out: Path, *, json: bool) -> None
         return
     typer.echo(out)
     typer.echo(f"{len(found.items):,} items, each with at least {found.threshold:,} persons after the noise")
-    typer.echo(f"epsilon {found.epsilon} was spent, {balance.total.left} of {balance.total.budget} is left")
+    tell_spent(accountant, found.epsilon)
     typer.echo(f"delta {found.delta} was spent, {balance.delta.left} of {balance.delta.budget} is left")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.networks.network import Network
@@ -62,29 +61,6 @@ class CountedNetwork:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkPayment:
-    """What it costs, and who pays from which budget."""
-
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
-    budget: Annotated[
-        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
-    ]
-    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
-
-    @contextmanager
-    def open(self) -> Iterator[dict[str, Any]]:
-        """Give what every question needs to be paid; a budget that does not allow it ends the command."""
-        from sfumato.queries.private.accountant import Accountant
-
-        accountant = Accountant(self.budget, total=self.total)
-        try:
-            yield {"epsilon": self.epsilon, "accountant": accountant, "analyst": self.analyst}
-        except InfeasibleError as error:
-            raise refuse(str(error), DOES_NOT_HOLD) from None
-
-
-@dataclass(frozen=True, kw_only=True)
 class HiddenOptions:
     """What is hidden."""
 
@@ -110,9 +86,7 @@ OutFile = Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go
     )
 )
 @spread
-def degrees(
-    *, counted: CountedNetwork, hidden: HiddenOptions, paid: NetworkPayment, out: OutFile, json: Json = False
-) -> None:
+def degrees(*, counted: CountedNetwork, hidden: HiddenOptions, paid: Payment, out: OutFile, json: Json = False) -> None:
     """Count the persons with each number of neighbors; edges are hidden, or persons with all their edges.
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
@@ -131,7 +105,7 @@ def degrees(
 
 @app.command(epilog=examples(f"sfumato network count triangles friends.txt --epsilon 0.5 {WHERE}"))
 @spread
-def triangles(*, counted: CountedNetwork, paid: NetworkPayment, json: Json = False) -> None:
+def triangles(*, counted: CountedNetwork, paid: Payment, json: Json = False) -> None:
     """Count the triangles, three persons who all know each other; edges are hidden.
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
@@ -151,7 +125,7 @@ def stars(
     *,
     counted: CountedNetwork,
     leaves: Annotated[int, typer.Option(metavar="N", help="How many leaves a star has: 2 or 3.")] = 2,
-    paid: NetworkPayment,
+    paid: Payment,
     json: Json = False,
 ) -> None:
     """Count the stars, a person with two or three of her neighbors; edges are hidden.
@@ -179,7 +153,7 @@ def blocks(
     by: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column of persons that names public blocks.", show_default=False)
     ],
-    paid: NetworkPayment,
+    paid: Payment,
     out: OutFile,
     json: Json = False,
 ) -> None:
@@ -213,7 +187,7 @@ def graph(
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Keep counts between these public blocks instead of degrees.")
     ] = None,
-    paid: NetworkPayment,
+    paid: Payment,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the network goes to.", show_default=False)],
     json: Json = False,
 ) -> None:
@@ -258,12 +232,11 @@ def _tell(
 ) -> None:
     """Print the figures, what they cost and what is left."""
     known = {name: value for name, value in facts.items() if value is not None}
-    balance = accountant.balance().total
     if json:
-        print_json({**known, "epsilon": epsilon, "epsilon_left": balance.left})
+        print_json({**known, "epsilon": epsilon, "epsilon_left": accountant.balance().total.left})
         return
     if out is not None:
         typer.echo(out)
     told = (f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:.4g}" for name, value in known.items())
     typer.echo(", ".join(told))
-    typer.echo(f"epsilon {epsilon} was spent, {balance.left} of {balance.budget} is left")
+    tell_spent(accountant, epsilon)

@@ -50,8 +50,11 @@ class ReadingWays:
         str | None, typer.Option(metavar="FORMAT", help="How days are written, as in dd.mm.yyyy; by default detected.")
     ] = None
 
-    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Trajectories, dict[str, Any]]:
-        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read."""
+    def read(self, file: Path, remembered: dict[str, Any], *, tell: bool = True) -> tuple[Trajectories, dict[str, Any]]:
+        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read.
+
+        Counts with differential privacy do not tell: how many points look odd is no public number.
+        """
         from sfumato.places.trajectories import Trajectories
         from sfumato.table.read import read
 
@@ -63,7 +66,7 @@ class ReadingWays:
             known = None if self.coordinates is None else read(self.coordinates)
             table = read(file, **{name: value for name, value in how.items() if name in TEXT})
             ways = Trajectories(table, coordinates=known, **columns)
-        for sentence in ways.remarks:
+        for sentence in ways.remarks if tell else ():
             remark(sentence)
         return ways, how
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.reading_ways import Points, ReadingWays, area_of
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.places.prefix_tree import PrefixTree, SequenceCounts
     from sfumato.places.private_counts import PlaceCounts
     from sfumato.places.public_places import PublicPlaces
+    from sfumato.queries.private.accountant import Accountant
 
 PAYING = "--epsilon 1 --budget ways.budget --analyst ann"
 EXAMPLES = examples(
@@ -69,21 +71,6 @@ class KnownPlaces:
         return [str(name) for name in texts(table.column(0)).to_pylist() if name is not None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WayPayment:
-    """What it costs, and who pays from which budget."""
-
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)]
-    budget: Annotated[
-        Path, typer.Option(metavar="FILE", help="The budget; made if --total is given.", show_default=False)
-    ]
-    total: Annotated[str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of all.")] = None
-    per_analyst: Annotated[
-        str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of each analyst.")
-    ] = None
-
-
 @app.command(
     epilog=examples(
         f"sfumato ways count density points.csv --area 13.2,52.4,13.6,52.6 {PAYING} \\",
@@ -95,7 +82,7 @@ def density(
     *,
     file: Points,
     out: Out,
-    paid: WayPayment,
+    paid: Payment,
     places: KnownPlaces,
     points: Annotated[
         int, typer.Option(metavar="N", help="How many points of a person count at most, drawn at random.")
@@ -120,7 +107,7 @@ def trips(
     *,
     file: Points,
     out: Out,
-    paid: WayPayment,
+    paid: Payment,
     places: KnownPlaces,
     trips: Trips = 1,
     reading: ReadingWays,
@@ -146,7 +133,7 @@ def tree(
     *,
     file: Points,
     out: Out,
-    paid: WayPayment,
+    paid: Payment,
     places: KnownPlaces,
     height: Annotated[int, typer.Option(metavar="N", help="The largest number of places; ways are cut there.")] = 5,
     trips: Trips = 1,
@@ -191,7 +178,7 @@ def n_grams(
     *,
     file: Points,
     out: Out,
-    paid: WayPayment,
+    paid: Payment,
     places: KnownPlaces,
     size: Annotated[int, typer.Option(metavar="N", help="The largest number of places that follow each other.")] = 3,
     longest: Annotated[int, typer.Option(metavar="N", help="Ways are cut to so many points.")] = 20,
@@ -215,7 +202,7 @@ class _Asked:
 
     file: Path
     out: Path
-    paid: WayPayment
+    paid: Payment
     places: KnownPlaces
     reading: ReadingWays
 
@@ -224,33 +211,24 @@ def _counted(
     count: Callable[..., Any], asked: _Asked, options: dict[str, int], *, json: bool, more: Path | None = None
 ) -> Any:
     """Read, pay, count, write and tell; return what was counted."""
-    from sfumato.queries.private.accountant import Accountant
     from sfumato.table.write import write
 
     refuse_existing(asked.out, force=None)
     if more is not None and more.resolve() == asked.out.resolve():
         raise InvalidParameterError("Counts and made-up ways cannot go to the same file; name two.")
     known = asked.places.known()
-    ways, _ = asked.reading.read(asked.file, {})
-    paid = asked.paid
-    accountant = Accountant(paid.budget, total=paid.total, per_analyst=paid.per_analyst)
-    try:
-        with progress("Counting"):
-            found = count(
-                ways, places=known, epsilon=paid.epsilon, accountant=accountant, analyst=paid.analyst, **options
-            )
-    except InfeasibleError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
+    ways, _ = asked.reading.read(asked.file, {}, tell=False)
+    with asked.paid.open() as payment, progress("Counting"):
+        found = count(ways, places=known, **payment, **options)
     write(found.to_arrow(), asked.out)
-    _print(found, accountant, asked, json=json)
+    _print(found, payment["accountant"], asked, json=json)
     return found
 
 
-def _print(found: PlaceCounts | SequenceCounts, accountant: Any, asked: _Asked, *, json: bool) -> None:
-    left = accountant.balance().total
+def _print(found: PlaceCounts | SequenceCounts, accountant: Accountant, asked: _Asked, *, json: bool) -> None:
     if json:
-        print_json({**found.to_dict(), "epsilon_left": left.left})
+        print_json({**found.to_dict(), "epsilon_left": accountant.balance().total.left})
         return
     typer.echo(asked.out)
     typer.echo(repr(found))
-    typer.echo(f"epsilon {asked.paid.epsilon} was spent, {left.left} of {left.budget} is left")
+    tell_spent(accountant, asked.paid.epsilon)
