@@ -255,3 +255,10 @@ def test_nodes_may_be_numbers_of_numpy_and_kinds_must_be_texts():
         Network.from_networkx(graph, kind="kind")
     with pytest.raises(InvalidParameterError, match=r"sf\.Schema"):
         Network.from_networkx(graph, schema={"quasi": ["age"]})
+
+
+def test_a_network_reads_itself(tmp_path):
+    (tmp_path / "net.txt").write_text("1 2\n2 3\n3 3\n")
+    one, other = (read(tmp_path / "net.txt", simplify=True) for read in (sf.networks.read, sf.networks.Network.read))
+    assert one.fingerprint() == other.fingerprint()
+    assert one.dropped == {"self-loops": 1}

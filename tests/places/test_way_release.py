@@ -11,6 +11,8 @@ import sfumato as sf
 from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError, WriteError
 from sfumato.places.way_release import published_from
 
+P = sf.places
+
 MODEL = sf.places.KDelta(k=3, delta=300)
 ALGORITHM = sf.places.NeverWalkAlone(span=43_200, every=3600)
 SECRET = "5f" * 32
@@ -95,3 +97,12 @@ def test_measures_say_when_nothing_is_lost(original):
     found = sf.places.anonymize(original, models=[sf.places.KDelta(k=1, delta=0)], algorithm=ALGORITHM).measures
     assert found["distance-moved"] < 1
     assert found["ways-kept"] == 1
+
+
+@pytest.mark.parametrize(
+    ("promise", "search"), [(P.KDelta(k=2, delta=300), P.NeverWalkAlone()), (P.KWays(k=2), P.AlignWays())]
+)
+def test_published_ways_become_tables_of_the_kind_that_was_given(promise, search):
+    table = sf.samples.generate_ways(12, 1, seed=1).to_pandas()
+    release = P.anonymize(P.Trajectories(table), models=[promise], algorithm=search)
+    assert type(release.ways.to_frame()) is type(table)

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from os import PathLike
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,20 @@ from sfumato.table.frames import Frame
 from sfumato.validation import require
 
 Edges = npt.NDArray[np.int32]
+
+
+class NetworkReading(TypedDict, total=False):
+    """The options of `sf.networks.read`."""
+
+    persons: str | PathLike[str] | None
+    key: str | None
+    edge_columns: tuple[str, str] | None
+    kind: str | None
+    weight: str | None
+    schema: Schema | None
+    directed: bool
+    as_undirected: AsUndirected | None
+    simplify: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +174,13 @@ class Network:
         """Make a network of an igraph graph, as `from_networkx` does; persons have its names, or else its numbers."""
         found = of_igraph(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
         return cls._of(found, schema)
+
+    @staticmethod
+    def read(source: str | PathLike[str], **options: Unpack[NetworkReading]) -> Network:
+        """Read a network from a file, with the options of `sf.networks.read`."""
+        from sfumato.networks.reading import read
+
+        return read(source, **options)
 
     @classmethod
     def _of(cls, found: FoundEdges, schema: Schema | None) -> Self:

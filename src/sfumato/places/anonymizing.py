@@ -68,7 +68,7 @@ def carry_out(recipe: KindRecipe, ways: Trajectories, *, progress: Progress | bo
     with followed(progress, "Searching") as tell:
         stream = Stream(recipe.secret, KIND, about=ways.digest)
         request = KindRequest(data=ways, models=recipe.models, stream=stream, progress=partly(tell, 0.0, 0.8))
-        found = recipe.algorithm.find(request)
+        found = _as_given(recipe.algorithm.find(request), ways)
         tell(0.8, "judging and measuring")
         judged = audit(found, models=recipe.models)
         if not judged.holds:
@@ -77,6 +77,14 @@ def carry_out(recipe: KindRecipe, ways: Trajectories, *, progress: Progress | bo
             )
         measures = measure_ways(ways, found)
     return WayRelease(published=found, original=ways, audit=judged, measures=measures, recipe=recipe, judge=audit)
+
+
+def _as_given(found: Trajectories | RegionWays, ways: Trajectories) -> Trajectories | RegionWays:
+    """Let published ways become tables of the kind that the original was."""
+    if isinstance(found, RegionWays):
+        return replace(found, kind=ways.kind)
+    found.kind = ways.kind
+    return found
 
 
 def audit(published: Trajectories | RegionWays, *, models: Sequence[AnyPromise]) -> KindAudit:
