@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "sfumato"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
-LONGEST_FILE = 400
-LONGEST_FUNCTION = 50
+LONGEST_FILE = 700
+LONGEST_FUNCTION = 60
 
 # Places where anything can go, so that in time everything does.
 BANNED_HOMES = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "handler", "processor"}
