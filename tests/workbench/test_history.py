@@ -160,9 +160,9 @@ def test_the_page_tells_every_change(opened_client):
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
-        (["models", "0", "k"], 7, "k-anonymity · k: 5 → 7"),
+        (["models", "0", "k"], 7, "k-anonymity · records in a group, at least (k): 5 → 7"),
         (["models", "1"], None, "no longer promised: distinct l-diversity (disease)"),
-        (["algorithm"], {"name": "optimal"}, "algorithm · name: mondrian → optimal"),
+        (["algorithm"], {"name": "optimal"}, "Search · algorithm: mondrian → optimal"),
         (
             ["attributes", "age", "hierarchy"],
             {"kind": "intervals", "widths": [30]},

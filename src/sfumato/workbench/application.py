@@ -21,7 +21,7 @@ from sfumato.release.changing import with_flags, with_roles
 from sfumato.table.kept_rows import KeptRows
 from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
-from sfumato.workbench.desk import Desk, Stale
+from sfumato.workbench.desk import Desk, Outdated, Stale
 from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.jobs import Job
 from sfumato.workbench.opening import Opening
@@ -88,7 +88,7 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {SfumatoError: refused, Refused: refused_so, Stale: stale}
+        handlers: Mapping[Any, Any] = {SfumatoError: refused, Refused: refused_so, Stale: stale, Outdated: outdated}
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def words(self, request: Request) -> Words:
@@ -272,6 +272,12 @@ async def refused_so(_: Request, error: Exception) -> Response:
     """Tell a refusal that has a status of its own."""
     status, reason = error.args
     return JSONResponse({"error": str(reason), "kind": type(reason).__name__}, status)
+
+
+async def outdated(_: Request, __: Exception) -> Response:
+    """Say that the candidate was found for another recipe."""
+    said = "The recipe was changed since this release was found; search again, or write it on purpose with a reason."
+    return JSONResponse({"error": said, "kind": "Outdated"}, 409)
 
 
 async def stale(_: Request, __: Exception) -> Response:

@@ -17,7 +17,7 @@ from sfumato.recipe import Recipe
 from sfumato.table.formats.known import is_url
 from sfumato.table.kept_rows import KeptRows
 from sfumato.workbench import verbs
-from sfumato.workbench.history import ChangeHistory, Fragment, apply
+from sfumato.workbench.history import ChangeHistory, Fragment, apply, differences
 from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
 from sfumato.workbench.results import Results
@@ -29,7 +29,7 @@ DIGITS = 10  # of numbers that no column has
 # What a request tells by which name, where the library would not say what is wrong with something else.
 TOLD = {
     **dict.fromkeys(("hierarchy", "change", "levels"), dict),
-    **dict.fromkeys(("loss", "kind", "language", "format", "name"), str),
+    **dict.fromkeys(("loss", "kind", "language", "format", "name", "reason"), str),
     "candidates": list,
     "file": int,
 }
@@ -38,6 +38,10 @@ SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a
 
 class Stale(Exception):  # noqa: N818 - no error of the program: the page is older than the recipe
     """The recipe was changed since the page was drawn."""
+
+
+class Outdated(Exception):  # noqa: N818 - no error of the program: a question that the page has to ask first
+    """The candidate was found for another recipe than the current one, and nothing says that this is intended."""
 
 
 class Desk:
@@ -175,6 +179,8 @@ class Desk:
         if verb != "open":
             sent["recipe"] = self.recipe.to_dict()
         self._check(verb, request)
+        if verb == "write":
+            sent["differs"] = self._confirmed(request)
         if verb in NUMBERED:
             promised = [
                 job.request["number"] for job in self.jobs.unfinished if NUMBERED.get(job.verb) == NUMBERED[verb]
@@ -197,6 +203,27 @@ class Desk:
         for name in ("column", "key"):
             if request.get(name) is not None:
                 self.column(request[name])
+
+    def _confirmed(self, request: Mapping[str, Any]) -> list[Fragment]:
+        """Return what differs between the recipe of a candidate and the current one, if its writing is intended.
+
+        The request then gives the `version` of the recipe that the differences were shown for, and a `reason`.
+
+        Raises
+        ------
+        Outdated
+            The recipe was changed since the search, and the request does not say so.
+        Stale
+            The request was made for other differences than the present ones.
+        """
+        differs: list[Fragment] = self.candidate(request["candidate"])["differs"]
+        if differs and request.get("version") is None:
+            raise Outdated
+        if differs and request["version"] != self.version:
+            raise Stale
+        if differs and not str(request.get("reason") or "").strip():
+            raise InvalidParameterError("Give a reason for writing a release that differs from the recipe.")
+        return differs
 
     def result(self, verb: str, **request: Any) -> Any:
         """Return the result of a job of this verb and request on the current recipe; None if there is none."""
@@ -261,8 +288,9 @@ class Desk:
                 self._facts[number] = self.project.read_json(f"candidates/{number}/facts.json")
             facts = self._facts[number]
             if facts["input"] == current.get("input", {}).get("sha256"):
-                outdated = any(facts["made"].get(name) != current.get(name) for name in SEARCHED)
-                found.append({**facts, "number": number, "outdated": outdated})
+                made, asked = ({name: each.get(name) for name in SEARCHED} for each in (facts["made"], current))
+                differs = differences(made, asked)
+                found.append({**facts, "number": number, "differs": differs, "outdated": bool(differs)})
         return found
 
     @property

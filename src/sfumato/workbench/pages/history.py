@@ -12,6 +12,7 @@ from sfumato.reporting.words import words_of
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.history import Fragment
+from sfumato.workbench.pages.model_cards import label_of
 
 SHOWN = 60  # characters of a value
 
@@ -26,7 +27,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
                 "time": change.time.replace("T", " ").removesuffix("+00:00"),
                 "step": change.step,
                 "first": change.parent is None,
-                "what": [] if change.parent is None else _sentences(change.changed, say),
+                "what": [] if change.parent is None else changes_told(change.changed, say),
             }
             for change in reversed(changes)
         ],
@@ -34,7 +35,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     }
 
 
-def _sentences(changed: Sequence[Fragment], say: Words) -> list[str]:
+def changes_told(changed: Sequence[Fragment], say: Words) -> list[str]:
     """Say what was changed; settings of a search that was exchanged for another go without saying."""
     exchanged = any(place == ("algorithm", "name") for place, _, _ in changed)
     told = [
@@ -64,7 +65,7 @@ def _told(fragment: Fragment, say: Words) -> Iterator[str]:
             place = say("workbench_promise.share")
             yield say("workbench_history.changed", place=place, before=percent(before), after=percent(after))
         case place, before, after:
-            named = " · ".join(place)
+            named = " · ".join(say.known(f"workbench_history.place.{each}", each) for each in place)
             yield say("workbench_history.changed", place=named, before=_shown(before), after=_shown(after))
 
 
@@ -72,7 +73,7 @@ def _models_told(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
     """Say which models came, went, or got other parameters."""
     old, new = ({(each["name"], each.get("sensitive")): each for each in models} for models in (before, after))
     for key in {**old, **new}:
-        title = _title(key, say)
+        title = model_title(*key, say)
         if key not in old:
             yield say("workbench_history.promised", model=title)
         elif key not in new:
@@ -81,12 +82,12 @@ def _models_told(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
             for name in {**old[key], **new[key]}:
                 one, other = old[key].get(name), new[key].get(name)
                 if one != other:
-                    place = f"{title} · {name}"
+                    place = f"{title} · {label_of(MODELS[key[0]], name, say)}"
                     yield say("workbench_history.changed", place=place, before=_shown(one), after=_shown(other))
 
 
-def _title(key: tuple[str, Any], say: Words) -> str:
-    name, column = key
+def model_title(name: str, column: Any, say: Words) -> str:
+    """Return what a model of a recipe is called, with the column that it protects."""
     model = MODELS[name]
     title = words_of(model, say).title if model.words else name
     return f"{title} ({column})" if isinstance(column, str) else title

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sfumato.catalogue import MODELS
+from sfumato.reporting.words import words_of
 from sfumato.table.formats.known import FORMATS
 from sfumato.words import LANGUAGES, Words
 from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.history import changes_told, model_title
 from sfumato.workbench.pages.state import state_of
 
 
@@ -25,12 +28,35 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     ]
     return {
         **state,
+        "guarantee": [] if state["found"] is None else list(_guarantee(state["found"], say)),
+        "differs": [] if state["found"] is None else changes_told(state["found"]["differs"], say),
         "written": written,
         "languages": LANGUAGES,
         "project_folder": str(desk.project.folder) if desk.project.kept else None,
         "formats": [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None],
         "command": f"sfumato anonymize {desk.name} --recipe recipe.toml --out release",
     }
+
+
+def _guarantee(found: Mapping[str, Any], say: Words) -> Iterator[str]:
+    """Say what a candidate keeps by the recipe that made it, and which columns it publishes as they are."""
+    made = found["made"]
+    for given in made["models"]:
+        parameters = {name: value for name, value in given.items() if name != "name"}
+        title = model_title(given["name"], given.get("sensitive"), say)
+        said = words_of(MODELS[given["name"]], say).sentence(parameters)
+        yield say("workbench_release.keeps", title=title, sentence=said)
+    if not made["models"]:
+        yield say("workbench_release.keeps_nothing")
+    shown = {"insensitive"} if found["publishes"] == "buckets" else {"insensitive", "sensitive"}
+    masked = {name for step in found["masking"] for name in step["attributes"]}
+    as_they_are = [
+        name
+        for name in found["columns"]
+        if name not in masked and made["attributes"].get(name, {}).get("role") in shown
+    ]
+    if as_they_are:
+        yield say("workbench_release.unchanged", columns=as_they_are)
 
 
 def _files(folder: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,4 +25,20 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
         report=bool(request.get("report", True)),
         progress=tell,
     )
+    if request["differs"]:
+        _keep_reason(bench, request)
     return {"release": number}
+
+
+def _keep_reason(bench: Bench, request: Mapping[str, Any]) -> None:
+    """Keep, inside, why a release was written that differs from the recipe of its time, and in what."""
+    kept = {
+        "reason": request["reason"],
+        "reviewer": request.get("reviewer"),
+        "differs": [
+            {"place": list(place), "released": released, "recipe": asked}
+            for place, released, asked in request["differs"]
+        ],
+    }
+    path = bench.folder / "releases" / str(request["number"]) / "internal" / "outdated.json"
+    bench.write(path, json.dumps(kept, ensure_ascii=False, indent=2, default=str) + "\n")
