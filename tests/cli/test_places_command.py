@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import app, places
+from sfumato.places.earth import haversine
 from sfumato.table.formats import csv
 
 AREA = ("--area", "13.2,52.4,13.7,52.7")
@@ -60,7 +61,9 @@ def test_regions_of_fewer_persons_are_told():
 @pytest.mark.usefixtures("folder")
 def test_moved_places_have_few_digits_and_stay_in_the_area():
     said = run("places", "perturb", "good.csv", "--epsilon", 0.00693, *AREA, "--out", "moved.csv").output
-    assert "331 m on average" in said
+    noise = sf.places.PlanarLaplace(epsilon=0.00693, area=sf.places.Area(west=13.2, south=52.4, east=13.7, north=52.7))
+    assert f"{noise.mean_error:,.0f} m on average" in said
+    assert "places outside it are allowed" in said
     assert "5 decimals" in said
     moved = sf.read("moved.csv")
     assert moved.column_names == ["who", "lon", "lat"]
@@ -71,9 +74,37 @@ def test_moved_places_have_few_digits_and_stay_in_the_area():
 
 
 @pytest.mark.usefixtures("folder")
-def test_an_area_that_nobody_gave_is_told():
+def test_an_area_that_is_drawn_around_cloaked_places_is_said_in_both_outputs():
     assert places.DRAWN in run("places", "cloak", "good.csv", "--k", 5, "--out", "regions.csv").output
-    assert places.DRAWN in run("places", "perturb", "good.csv", "--epsilon", 0.01, "--out", "moved.csv").output
+    said = run("places", "cloak", "good.csv", "--k", 5, "--out", "again.csv", "--json").stdout
+    assert json.loads(said)["warnings"] == [places.DRAWN]
+    said = run("places", "cloak", "good.csv", "--k", 5, *AREA, "--out", "third.csv", "--json").stdout
+    assert json.loads(said)["warnings"] == []
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("area", [(), AREA])
+def test_what_is_said_of_noise_is_the_same_in_both_outputs_and_for_all_data(area):
+    Path("one.csv").write_text("longitude,latitude\n13.4,52.5\n", encoding="utf-8")
+    Path("other.csv").write_text("longitude,latitude\n-70.1,1.5\n", encoding="utf-8")
+    asked = ("--epsilon", 0.0001, *area, "--force", "--out", "moved.csv")
+    text, other = (run("places", "perturb", name, *asked).output for name in ("one.csv", "other.csv"))
+    told, again = (run("places", "perturb", name, *asked, "--json").stdout for name in ("one.csv", "other.csv"))
+    assert text == other
+    assert told == again
+    assert json.loads(told)["warnings"]
+    assert all(sentence in text for sentence in json.loads(told)["warnings"])
+    assert f"{json.loads(told)['mean_error']:,.0f} m on average" in text
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_place_without_an_area_goes_as_far_as_is_said():
+    Path("one.csv").write_text("longitude,latitude\n" + "13.4,52.5\n" * 2000, encoding="utf-8")
+    said = run("places", "perturb", "one.csv", "--epsilon", 0.0001, "--out", "moved.csv", "--json").stdout
+    moved = sf.read("moved.csv")
+    far = haversine(*np.array([[13.4], [52.5]]), *(moved[name].to_numpy() for name in ("longitude", "latitude")))
+    assert json.loads(said)["mean_error"] == pytest.approx(20_000, rel=1e-3)
+    assert far.mean() == pytest.approx(20_000, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +116,6 @@ def test_an_area_that_nobody_gave_is_told():
         ("east,52.5", "'longitude' must hold a number of degrees"),
         ("inf,52.5", "infinite values"),
         ("52.5,113.3", "1 points have a latitude beyond 90 degrees"),
-        ("9.9,52.5", "1 places are outside the area; give a larger area"),
     ],
 )
 @pytest.mark.parametrize("command", [("cloak", "--k", 3), ("perturb", "--epsilon", 0.007)])
@@ -103,11 +133,10 @@ def test_swapped_and_missing_columns_are_refused(folder, command):
     written("swapped.csv", head="latitude,longitude")
     written("named.csv", head="x,y")
     (folder / "empty.csv").write_text("longitude,latitude\n")
-    for name, said in (
-        ("swapped.csv", "longitude and latitude look swapped"),
-        ("named.csv", "rename its columns"),
-        ("empty.csv", "has no rows"),
-    ):
+    wrong = [("named.csv", "rename its columns"), ("empty.csv", "has no rows")]
+    if command[0] == "cloak":
+        wrong.append(("swapped.csv", "longitude and latitude look swapped"))
+    for name, said in wrong:
         assert said in run("places", command[0], name, *command[1:], *AREA, "--out", "out.csv", code=2).output
 
 
@@ -117,12 +146,13 @@ def test_swapped_and_missing_columns_are_refused(folder, command):
         (("perturb", "--epsilon", 0), "epsilon must be a number above 0"),
         (("perturb", "--epsilon=-1"), "epsilon must be a number above 0"),
         (("perturb", "--epsilon", "nan"), "epsilon must be a number above 0"),
-        (("perturb", "--epsilon", 1e9), "epsilon must be from 2e-13 to 4 for steps of 10 m"),
-        (("perturb", "--epsilon", 1e-30, "--mechanism", "planar"), "epsilon must be from 2e-13"),
+        (("perturb", "--epsilon", 1e9, *AREA), "epsilon must be from 2e-13 to 4 for steps of 10 m"),
+        (("perturb", "--epsilon", 1e-30), "epsilon must be from 1e-07"),
         (("perturb", "--epsilon", "little"), "Invalid value for '--epsilon'"),
         (("perturb", "--epsilon", 1, "--step", 0), "step must be a number of meters"),
         (("perturb", "--epsilon", 1, "--mechanism", "gauss"), "mechanism must be"),
         (("perturb", "--epsilon", 1, "--area", "13,52"), "four numbers"),
+        (("perturb", "--epsilon", 0.01, "--mechanism", "exact"), "--mechanism exact needs a public area; give --area"),
         (("cloak", "--k", 43), "There are 42 persons, fewer than k = 43"),
         (("cloak", "--k", 0), "k must be a whole number"),
         (("cloak", "--k", 3, "--order", 21), "order must be a whole number"),

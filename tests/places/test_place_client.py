@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SchemaError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.places import Area, PlaceClient, PlanarLaplace
 
 CITY = Area(west=13, south=52.3, east=13.8, north=52.7)
@@ -31,12 +31,24 @@ def test_nothing_is_returned_if_the_spending_cannot_be_written(tmp_path, monkeyp
         client.report(13.4, 52.5)
 
 
-@pytest.mark.parametrize("place", [(0, 0), (float("nan"), 52.5), (52.5, 13.4), (14.0, 52.5)])
-def test_a_place_that_is_refused_costs_nothing(place):
-    client = PlaceClient(NOISE, budget=1)
-    with pytest.raises(SchemaError):
+STRANGE = [(0, 0), (float("nan"), 52.5), (52.5, 13.4), (14.0, 52.5), (None, "here"), (1e300, float("inf"))]
+
+
+@pytest.mark.parametrize("place", STRANGE, ids=str)
+def test_silence_discloses_no_strange_place(place):
+    client = PlaceClient(NOISE, budget=0.3)
+    for left in (0.2, 0.1, 0.0):
+        longitude, latitude = client.report(*place)
+        assert CITY.west <= longitude <= CITY.east
+        assert CITY.south <= latitude <= CITY.north
+        assert client.left == pytest.approx(left)
+    with pytest.raises(InfeasibleError, match="nothing was sent"):
         client.report(*place)
-    assert client.left == 1
+
+
+def test_no_place_counts_as_the_middle_of_the_area():
+    longitude, latitude = PlaceClient(NOISE, budget=1).report(None, None)
+    assert (longitude, latitude) == pytest.approx((13.4, 52.5), abs=0.01)
 
 
 def test_bad_states_and_settings_are_refused(tmp_path):

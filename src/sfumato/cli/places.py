@@ -11,6 +11,7 @@ from sfumato.cli.options import Force, Json, examples, family
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.places.earth import Area
@@ -26,12 +27,20 @@ Positions = Annotated[
     ),
 ]
 OutFile = Annotated[Path, typer.Option(metavar="FILE", help="The file to write.", show_default=False)]
-AreaText = Annotated[
+CloakedArea = Annotated[
     str | None,
     typer.Option(
         "--area",
         metavar="WEST,SOUTH,EAST,NORTH",
         help="The public area, in degrees; by default drawn around the places, to a hundredth of a degree.",
+    ),
+]
+PublicArea = Annotated[
+    str | None,
+    typer.Option(
+        "--area",
+        metavar="WEST,SOUTH,EAST,NORTH",
+        help="A public area, in degrees, that results are moved into; without it nothing is clamped.",
     ),
 ]
 
@@ -52,7 +61,7 @@ def cloak(
     k: Annotated[int, typer.Option("--k", metavar="K", help="The least number of persons.", show_default=False)],
     out: OutFile,
     method: Annotated[str, typer.Option(metavar="NAME", help="hilbert, halving, quadrants or casper.")] = "hilbert",
-    area: AreaText = None,
+    area: CloakedArea = None,
     order: Annotated[int, typer.Option(metavar="N", help="How often the area is quartered.")] = 10,
     force: Force = False,
     json: Json = False,
@@ -74,15 +83,22 @@ def cloak(
         regions = find(longitudes, latitudes, k=k, method=method, area=_area(area), order=order)  # type: ignore[arg-type]  # refused there
         found = Reciprocal(k=k).judge(regions)
         write(regions.to_arrow(), out)
-    told = {**found.to_dict(), "mean_square_meters": float(regions.square_meters.mean())}
+    warnings = [DRAWN] if area is None else []
+    told = {**found.to_dict(), "mean_square_meters": float(regions.square_meters.mean()), "warnings": warnings}
     if json:
         print_json(told)
     else:
         typer.echo(
             f"Every region is shared by {found.level:g} persons or more; {found.broken:,} regions by fewer than {k}."
         )
-        typer.echo(f"Regions have {told['mean_square_meters']:,.0f} square meters on average; written to {out}")
-        _tell_area(area)
+        typer.echo(
+            "\n".join(
+                (
+                    f"Regions have {regions.square_meters.mean():,.0f} square meters on average; written to {out}",
+                    *warnings,
+                )
+            )
+        )
     raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
 
 
@@ -96,20 +112,26 @@ def perturb(
     file: Positions,
     epsilon: Annotated[float, typer.Option(metavar="E", help="The privacy loss per meter.", show_default=False)],
     out: OutFile,
-    mechanism: Annotated[str, typer.Option(metavar="NAME", help="exact or planar.")] = "exact",
+    mechanism: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="exact or planar; by default exact with --area and planar without."),
+    ] = None,
     step: Annotated[float, typer.Option(metavar="M", help="The side of the grid that places are rounded to.")] = 10.0,
-    area: AreaText = None,
+    area: PublicArea = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Write the table with every place moved by noise, so that near places can hardly be told apart.
 
-    Degrees are rounded to a quarter of the grid's side at most. All other columns stay as they are.
+    Degrees are rounded to a quarter of the grid's side at most. All other columns stay as they are. Distances that are
+    printed are those after results were moved into the area, on average over the area; they do not depend on the file.
     """
     from sfumato.places.planar_laplace import PlanarLaplace
     from sfumato.table.read import read
     from sfumato.table.write import write
 
+    if mechanism == "exact" and area is None:
+        raise InvalidParameterError("--mechanism exact needs a public area; give --area, or --mechanism planar.")
     noise = PlanarLaplace(epsilon=epsilon, mechanism=mechanism, step=step, area=_area(area))  # type: ignore[arg-type]  # refused there
     refuse_existing(out, force=force)
     with progress("Moving"):
@@ -119,24 +141,19 @@ def perturb(
         "decimals": noise.decimals,
         "mean_error": noise.mean_error,
         "largest_error_95": noise.quantile(0.95),
+        "warnings": list(noise.remarks),
     }
     if json:
         print_json(told)
         return
     typer.echo(
-        f"Places were moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
+        f"Places are moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
         f"{told['largest_error_95']:,.0f} m, and rounded to {noise.decimals} decimals of degrees; written to {out}"
     )
-    _tell_area(area)
-
-
-def _tell_area(text: str | None) -> None:
-    if text is None:
-        typer.echo(DRAWN)
+    typer.echo("\n".join(noise.remarks))
 
 
 def _area(text: str | None) -> Area | None:
-    from sfumato.exceptions import InvalidParameterError
     from sfumato.places.earth import Area
 
     if text is None:

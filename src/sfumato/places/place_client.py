@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from fractions import Fraction
+from math import isfinite, nan
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.collecting.client_state import locked
 from sfumato.collecting.local_mechanism import exact_decimal
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.places.columns import MOST_LATITUDE, MOST_LONGITUDE
+from sfumato.places.earth import Floats
 from sfumato.places.planar_laplace import PlanarLaplace
 from sfumato.table.atomic import atomic_path
 from sfumato.validation import is_number, require
@@ -22,14 +26,17 @@ UNIT = "meter"
 
 
 class PlaceClient:
-    """Report the places of one person with noise, and refuse once the budget is spent.
+    """Report the places of one person with noise, until the budget is spent.
+
+    Every call sends a report and spends, whatever is given: silence would disclose that a place is unusual. Places
+    outside the area are reported near its rim; what is no place at all, such as a missing one, counts as its middle.
 
     Reports add up: each costs the mechanism's epsilon per meter. The unit is written into the state, so that it is
     never added to an epsilon of another kind.
 
     Parameters
     ----------
-    mechanism : how places are moved; it needs a public area.
+    mechanism : how places are moved; it needs a public area, whose middle stands for a missing place.
     budget : the epsilon per meter that all reports of this person together may cost.
     state : a file that keeps the spending across restarts; it is written before a report is returned.
 
@@ -67,6 +74,7 @@ class PlaceClient:
 
     def report(self, longitude: float, latitude: float) -> tuple[float, float]:
         """Return a noisy place instead of the true one."""
+        at = self._place(longitude, latitude)
         with nullcontext() if self._file is None else locked(self._file):
             cost = self._refresh() + exact_decimal(self.mechanism.epsilon)
             if cost > exact_decimal(self.budget):
@@ -74,13 +82,27 @@ class PlaceClient:
                     f"Another report would cost {float(cost):.4g} per meter, above the budget of {self.budget:g}; "
                     "nothing was sent."
                 )
-            moved = self.mechanism.perturb(np.array([[longitude, latitude]]))[0]
             self._write(cost)
             self._spent = cost
+        moved = self.mechanism.moved(*at)[0]
         return float(moved[0]), float(moved[1])
 
     def __repr__(self) -> str:
         return f"PlaceClient({self.spent:.4g} of {self.budget:g} per meter spent)"
+
+    def _place(self, longitude: object, latitude: object) -> tuple[Floats, Floats]:
+        """Return degrees; what is no place stands for the middle of the area."""
+        area = self.mechanism.area
+        assert area is not None  # noqa: S101 - checked when the client was made
+        given: Any = (longitude, latitude)
+        try:
+            east, north = map(float, given)
+        except (TypeError, ValueError, OverflowError):
+            east, north = nan, nan
+        known = isfinite(east) and isfinite(north) and abs(east) <= MOST_LONGITUDE and abs(north) <= MOST_LATITUDE
+        if not known:
+            east, north = (area.west + area.east) / 2, area.middle
+        return np.array([east]), np.array([north])
 
     def _write(self, spent: Fraction) -> None:
         if self._file is None:

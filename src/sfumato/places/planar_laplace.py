@@ -1,11 +1,11 @@
-"""Geo-indistinguishability: noise on single places, so that near places are told apart only a little."""
+"""Geo-indistinguishability: noise on single places, so that near places can hardly be distinguished."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from math import exp, inf, log, nextafter, pi, radians, sqrt
+from math import radians, sqrt
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
@@ -19,7 +19,10 @@ from sfumato.places.earth import RADIUS, Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
 from sfumato.places.positions import degrees_of, known_positions, position_columns, positions_of
 from sfumato.places.rounding import decimals_of
-from sfumato.randomness import Stream
+from sfumato.places.spherical_laplace import LEAST as LEAST_PLANAR
+from sfumato.places.spherical_laplace import SphericalLaplace
+from sfumato.places.tangent_plane import TangentPlane, half_turns
+from sfumato.randomness import Stream, repeatable_secret
 from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.threads import in_threads
 from sfumato.validation import is_number, require
@@ -27,8 +30,6 @@ from sfumato.validation import is_number, require
 Mechanism: TypeAlias = Literal["exact", "planar"]
 Places: TypeAlias = "Frame | Sequence[tuple[float, float]] | Floats"
 
-FARTHEST = 50_000.0  # meters, up to which rounded planar noise keeps its promise
-ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
 REMAPPED = 4096  # places at once
 AT_ONCE = 32_768  # places that noise is drawn for at once: arrays of them fit into the caches of a processor
 NUMBERS = 3  # drawn for a place, at least
@@ -36,28 +37,31 @@ FINEST = 0.001  # meters, the smallest step
 LEAST, MOST = 2e-12, 40.0  # epsilon per step: less needs too many steps to count, with more nothing would move
 ROOT = sqrt(2.0)
 BINDING = 1e-9  # by which the Euclidean bound is taken smaller, for the square root of 2 is rounded
+SAMPLED = 1 << 16  # places of an area, by which the distance after clamping is estimated
+PLASTIC = 1.32471795724474602596  # the root of x**3 = x + 1: multiples of its inverse powers spread evenly
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanarLaplace:
-    r"""Move places so that whoever sees the result can hardly tell near places apart [1]_.
+    r"""Move places so that whoever sees the result can hardly distinguish near places [1]_.
 
     Of two places at distance d, one gives every result at most $e^{\varepsilon d}$ times as often as the other: with
-    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. Noise comes from the operating system, and is
-    larger than said here by as much as distances in the plane of the area may be too short.
+    ln 4 per 200 m, places 200 m apart differ by a factor of 4 at most. The places that are given determine nothing but
+    their own results: no plane, bound or refusal depends on where they are.
 
     Reports of one person add up: n reports cost n times epsilon per meter. So a way cannot be protected point by point.
 
     Parameters
     ----------
     epsilon : the privacy loss per meter.
-    mechanism : `"exact"` snaps places to a grid and adds whole steps of discrete Laplace noise along both axes; the
-        bound holds exactly between points of the grid, and for other places as if they were $\sqrt 2$ steps farther
-        apart. `"planar"` adds noise of the same law in all directions and rounds it to the grid; the bound holds up to
-        50 km.
+    mechanism : `"exact"`, the default where an area is given, snaps places to a grid of its plane and adds whole steps
+        of discrete Laplace noise along both axes; the bound holds exactly between points of the grid, and for other
+        places as if they were $\sqrt 2$ steps farther apart. `"planar"`, the default without an area, adds noise in
+        all directions on the sphere (Laplace noise of the plane, in distances small beside the earth) and rounds it to
+        a grid; the bound is that of floating-point numbers, and epsilon is at least 1e-7.
     step : the side of the grid, in meters. Results are degrees, rounded to a quarter of it at most.
-    area : the public area that results are moved back into and that fixes the plane; by default it is drawn around the
-        places that are given, which tells where they are to a hundredth of a degree.
+    area : a public area, declared beforehand and never drawn from the places; results outside are moved to its rim.
+        Places outside are allowed; they are most often reported at the rim. Without an area nothing is clamped.
 
     References
     ----------
@@ -67,42 +71,54 @@ class PlanarLaplace:
     Examples
     --------
     >>> PlanarLaplace(epsilon=0.00693).mean_error
-    331.2...
+    288.6...
     """
 
     epsilon: float
-    mechanism: Mechanism = "exact"
+    mechanism: Mechanism | None = None
     step: float = 10.0
     area: Area | None = None
 
     def __post_init__(self) -> None:
         require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
+        require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
+        if self.mechanism is None:
+            object.__setattr__(self, "mechanism", "planar" if self.area is None else "exact")
         require(self.mechanism in {"exact", "planar"}, self, "mechanism", '"exact" or "planar"', self.mechanism)
         good = is_number(self.step) and self.step >= FINEST
         require(good, self, "step", f"a number of meters of at least {FINEST}", self.step)
-        require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
-        least, most = LEAST / self.step, MOST / self.step
+        planar = self.mechanism == "planar"
+        least, most = max(LEAST / self.step, LEAST_PLANAR if planar else 0.0), MOST / self.step
         asked = f"from {least:.2g} to {most:.2g} for steps of {self.step:g} m (more hides nobody)"
         require(least <= self.epsilon <= most, self, "epsilon", asked, self.epsilon)
-        if self.mechanism == "planar":
-            _ = self._planar_epsilon  # refuses steps that are too small
+        if planar:
+            _ = self._sphere.used  # refuses steps that are too small
+        elif self.area is None:
+            raise InvalidParameterError(
+                "Exact noise needs a public area, which fixes its plane; declare one, or use planar noise."
+            )
 
     @property
     def mean_error(self) -> float:
-        """How far places are moved on average, in meters."""
-        if self.mechanism == "planar":
-            return 2 / self._planar_epsilon
-        return float(self._exact_law[0])
+        """How far places are moved on average, in meters; in an area after clamping, on average over its places."""
+        return self._sphere.mean if self.area is None else float(self._distances.mean())
 
     def quantile(self, share: float) -> float:
-        """Return the distance, in meters, that this share of places is moved at most."""
+        """Return the distance, in meters, that this share of places is moved at most; in an area after clamping."""
         require(is_number(share) and 0 <= share < 1, self, "share", "a share from 0 to less than 1", share)
-        if self.mechanism == "planar":
-            from scipy.special import lambertw
+        return self._sphere.quantile(share) if self.area is None else float(np.quantile(self._distances, share))
 
-            return float(-(lambertw((share - 1) / np.e, -1).real + 1) / self._planar_epsilon)
-        _, distances, chances = self._exact_law
-        return float(distances[np.searchsorted(np.cumsum(chances), share * chances.sum())])
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know about the results; it depends on the parameters only, never on places."""
+        found = []
+        if self.area is not None:
+            found.append("Results are moved into the area; places outside it are allowed, and reported near its rim.")
+            if self.mean_error > min(self.area.width, self.area.height) / 4:
+                found.append("The noise is large beside the area: most results say little, and many are at its rim.")
+        if self.mechanism == "planar":
+            found.append("Planar noise is computed with floating-point numbers; only exact noise is proven bit by bit.")
+        return tuple(found)
 
     def perturb(self, places: Places) -> SameKind:
         """Move places.
@@ -122,19 +138,11 @@ class PlanarLaplace:
     def moved(self, longitudes: Floats, latitudes: Floats) -> Floats:
         """Return a row of degrees for every place, with noise; those that leave the area are moved to its rim."""
         found = np.empty((len(longitudes), 2))
-        if not len(longitudes):
-            return found
-        area = self.area or Area.around(longitudes, latitudes)
-        area.refuse_outside(longitudes, latitudes)
-        surely = replace(self, epsilon=self.epsilon / (1 + area.error))
         stream = Keystream(NUMBERS * len(longitudes))
 
         def move(start: int) -> None:
             part = slice(start, start + AT_ONCE)
-            steps = surely.noisy_steps(*area.to_plane(longitudes[part], latitudes[part]), stream)
-            ends = (area.width // self.step, area.height // self.step)
-            kept = (np.clip(side, 0.0, end) * self.step for side, end in zip(steps, ends, strict=True))
-            found[part, 0], found[part, 1] = self._written(area, *kept)
+            found[part] = self._noisy(longitudes[part], latitudes[part], stream)
 
         for _ in in_threads(move, range(0, len(longitudes), AT_ONCE), len(longitudes)):
             pass
@@ -165,10 +173,7 @@ class PlanarLaplace:
         return np.column_stack([at_x[chosen], at_y[chosen]])
 
     def noisy_steps(self, x: Floats, y: Floats, stream: Stream) -> tuple[Floats, Floats]:
-        """Return places of the plane with noise, in whole steps of the grid."""
-        if self.mechanism == "planar":
-            across, along = self._drawn(len(x), stream)
-            return np.rint((x + across) / self.step), np.rint((y + along) / self.step)
+        """Return places of the plane with exact noise, in whole steps of the grid."""
         noise = DiscreteLaplace(self._axis_epsilon)
         drawn = noise.draw(2 * len(x), stream).astype(np.float64)  # far fewer steps than a float can count
         return np.rint(x / self.step) + drawn[: len(x)], np.rint(y / self.step) + drawn[len(x) :]
@@ -178,10 +183,23 @@ class PlanarLaplace:
         """The decimals of degrees that results are rounded to: enough to tell the points of the grid apart."""
         return decimals_of(self.step / (radians(1.0) * RADIUS))
 
-    def _written(self, area: Area, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Return points of the plane as degrees, rounded; none leaves the area by rounding."""
-        longitudes, latitudes = (np.round(side, self.decimals) for side in area.to_degrees(x, y))
-        return longitudes.clip(area.west, area.east), latitudes.clip(area.south, area.north)
+    def _noisy(self, longitudes: Floats, latitudes: Floats, stream: Stream) -> Floats:
+        """Return a row of degrees for every place, with noise, clamped to the area and rounded."""
+        if self.mechanism == "planar" or self.area is None:
+            east, north = self._sphere.moved(longitudes, latitudes, stream)
+        else:
+            plane = TangentPlane.of(self.area)
+            steps = self.noisy_steps(*plane.to_plane(longitudes, latitudes), stream)
+            east, north = plane.to_degrees(*(side * self.step for side in steps))
+        return np.column_stack(self._clamped(east, north))
+
+    def _clamped(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats]:
+        """Return degrees as they are published: rounded, and moved into the area if there is one."""
+        if self.area is None:
+            return np.round(half_turns(longitudes), self.decimals), np.round(latitudes, self.decimals)
+        area, middle = self.area, (self.area.west + self.area.east) / 2
+        near = np.round(middle + half_turns(longitudes - middle), self.decimals)
+        return near.clip(area.west, area.east), np.round(latitudes, self.decimals).clip(area.south, area.north)
 
     @property
     def _axis_epsilon(self) -> float:
@@ -189,41 +207,15 @@ class PlanarLaplace:
         return self.epsilon * self.step / ROOT * (1 - BINDING)
 
     @cached_property
-    def _planar_epsilon(self) -> float:
-        """The largest epsilon of continuous noise that keeps ours once its floating-point numbers are rounded."""
-        fine = self.step / (FARTHEST * ANGLE)
-
-        def kept(tried: float) -> float:
-            grown = 2 * exp(tried * self.step)
-            return inf if fine <= grown else tried + log((fine + grown) / (fine - grown)) / self.step
-
-        tried = self.epsilon
-        for _ in range(100):
-            if kept(tried) <= self.epsilon:
-                return tried
-            tried = nextafter(self.epsilon - (kept(tried) - tried), 0.0)
-            if tried <= 0:
-                break
-        raise InvalidParameterError("PlanarLaplace.step is too small for planar noise; give larger steps.")
-
-    def _drawn(self, count: int, stream: Stream) -> tuple[Floats, Floats]:
-        """Draw noise in all directions: the radius is the sum of two exponential numbers."""
-        angle, first, second = stream.uniform(3 * count).reshape(3, count)
-        radius = np.log(first * second) / -self._planar_epsilon
-        angle *= 2 * pi
-        return radius * np.cos(angle), radius * np.sin(angle)
+    def _sphere(self) -> SphericalLaplace:
+        return SphericalLaplace(self.epsilon, self.step)
 
     @cached_property
-    def _exact_law(self) -> tuple[float, Floats, Floats]:
-        """The mean distance of the exact mechanism, its distances in order, and how likely they are."""
-        rate = self._axis_epsilon
-        most = min(int(40 / rate) + 2, 1500)
-        scale = max(1, round(40 / rate / most))  # where steps are much finer than the noise, several are taken as one
-        chance = np.exp(-rate * scale * np.arange(most + 1))
-        near, far = np.triu_indices(most + 1)  # an eighth of the plane, and how many of the eight are alike
-        alike = np.where(near > 0, 2, 1) * np.where(far > 0, 2, 1) * np.where(near < far, 2, 1)
-        chances = chance[near] * chance[far] * alike
-        chances /= chances.sum()
-        distances = scale * self.step * np.hypot(near, far)
-        order = np.argsort(distances, kind="stable")
-        return float(distances @ chances), distances[order], chances[order]
+    def _distances(self) -> Floats:
+        """How far places all over the area are moved: the same for all data, by a public stream."""
+        assert self.area is not None  # noqa: S101 - without an area the law is known
+        area, at = self.area, np.arange(1, SAMPLED + 1)
+        longitudes = area.west + (area.east - area.west) * (at / PLASTIC % 1.0)
+        latitudes = area.south + (area.north - area.south) * (at / PLASTIC**2 % 1.0)
+        moved = self._noisy(longitudes, latitudes, Stream(repeatable_secret(0), "distances of noise"))
+        return haversine(longitudes, latitudes, moved[:, 0], moved[:, 1])
