@@ -39,6 +39,16 @@ def test_counts_sums_and_averages_are_those_of_python(run, table):
     assert averaged.output == "3166.67 expected\nbetween 2700 and 3500\n"
 
 
+def test_whole_numbers_have_whole_bounds(run, tmp_path):
+    sf.write(pa.table({"x": ["[0, 2)"] * 400}), tmp_path / "ranges.csv")
+    asked = ("estimate", tmp_path / "ranges.csv", "--quasi", "x", "--sum", "x")
+    assert run(*asked, "--whole", "x").output == "200 expected\nbetween 0 and 400\n"
+    found = run(*asked)
+    assert "200 expected\nbetween 0 and 800\n" in found.output
+    assert "give --whole for narrower bounds" in found.output
+    assert "has no role" in run(*asked, "--whole", "y").output
+
+
 def test_errors_of_random_questions_need_the_original(run, table, tmp_path):
     sf.write(ORIGINAL, tmp_path / "original.csv")
     asked = ("estimate", table, *ROLES, "--sum", "salary", "--errors", "20")

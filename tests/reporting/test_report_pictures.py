@@ -22,13 +22,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 ROWS = {"original": 10, "published": 8}
 
 
-def attribute(*texts, name="a", kind="values", missing=0, other=0):
+def attribute(*texts, name="a", kind="values", missing=0, other=0, suppressed=0):
     return {
         "name": name,
         "kind": kind,
         "bars": [{"text": text, "before": 2, "after": 1} for text in texts],
         "other": {"values": other, "before": 1, "after": 2},
         "missing": {"before": missing, "after": missing},
+        "suppressed_cells": suppressed,
     }
 
 
@@ -84,6 +85,26 @@ def test_unnamed_values_and_missing_cells_have_their_bars():
     picture = value_bars(attribute("x", missing=3, other=1), ROWS)
     assert "1 other value<" in picture
     assert "missing" in picture
+
+
+@pytest.mark.parametrize("kind", ["values", "bins"])
+def test_suppressed_cells_are_one_hatched_bar(kind):
+    shown = {
+        suppressed: attribute_picture(attribute("1", "2", kind=kind, suppressed=suppressed), ROWS)
+        for suppressed in (0, 6)
+    }
+    assert "not published" not in shown[0]
+    root = ET.fromstring(shown[6])  # noqa: S314 - our own picture
+    assert [text.text for text in root.iter(f"{SVG}text")].count("not published") == 1
+    assert "not published: 0%, 75.0%." in root.find(f"{SVG}desc").text
+    diagonal = [
+        each
+        for each in root.iter(f"{SVG}line")
+        if each.get("x1") != each.get("x2") and each.get("y1") != each.get("y2")
+    ]
+    assert diagonal
+    for each in root.iter(f"{SVG}rect"):
+        assert float(each.get("x")) + float(each.get("width")) <= float(root.get("width"))
 
 
 def test_an_attribute_without_values_is_an_empty_picture():

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sfumato.cli.asking import listed
 from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
-from sfumato.cli.printing import print_json, progress
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli.printing import print_json, printable, progress
+from sfumato.exceptions import InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.queries.estimates.estimation import Estimate
     from sfumato.queries.query import Query
+    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     'sfumato estimate release/public/table.csv --recipe recipe.toml --where "age >= 60" --where "sex = F"',
@@ -34,6 +39,14 @@ class EstimateOptions:
         list[str],
         typer.Option(metavar="CONDITION", help='Such as "age >= 60", "sex = F", "job in clerk,lawyer"; all must hold.'),
     ] = field(default_factory=list)
+    whole: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of whole numbers or days only: [0, 2) is 0 or 1, so that bounds are narrower.",
+            show_default=False,
+        ),
+    ] = ""
 
     @property
     def kind(self) -> tuple[Literal["count", "sum", "avg"], str | None]:
@@ -81,14 +94,15 @@ def estimate(
     table = reading.read(file, promise.conventions)
     if errors is None or original is None:
         with progress("Estimating"):
-            found = answer(table, schema, question.query())
+            found = answer(table, schema, question.query(), whole=listed(question.whole))
+        _suggest_whole(table, schema, question, found)
         said = {"expected": found.expected, "lower": found.lower, "upper": found.upper}
         lines = [f"{found.expected:.6g} expected", f"between {found.lower:.6g} and {found.upper:.6g}"]
     else:
         from sfumato.queries.estimates.workload import Workload, relative_errors
 
-        if question.where:
-            raise InvalidParameterError("--errors draws its own conditions; drop --where.")
+        if question.where or question.whole:
+            raise InvalidParameterError("--errors draws its own questions; drop --where and --whole.")
         kind, over = question.kind
         most = min(Workload.attributes, len(schema.quasi))
         workload = Workload(queries=errors, attributes=most, kind=kind, over=over, seed=seed)
@@ -101,14 +115,27 @@ def estimate(
         typer.echo("\n".join(lines))
 
 
+def _suggest_whole(table: pa.Table, schema: Schema, question: EstimateOptions, found: Estimate) -> None:
+    """Suggest --whole if it would narrow the bounds: whole ends of intervals do not exclude fractions in between."""
+    from sfumato.queries.estimates.estimation import estimate as answer
+
+    _, over = question.kind
+    if over is None:
+        return
+    try:
+        narrower = answer(table, schema, question.query(), whole=[*listed(question.whole), over])
+    except SchemaError:  # the column shows fractions, or no numbers
+        return
+    if narrower.lower > found.lower or narrower.upper < found.upper:
+        typer.echo(f"If {printable(over)} holds whole numbers only, give --whole for narrower bounds.", err=True)
+
+
 def _conditions(texts: Sequence[str]) -> dict[str, object]:
     """Read conditions, at most one per column.
 
     >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
     {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
     """
-    from sfumato.cli.asking import listed
-
     found: dict[str, object] = {}
     for number, text in enumerate(texts, 1):
         read = CONDITION.fullmatch(text)

@@ -93,9 +93,12 @@ def _told(figures: dict[str, Any]) -> list[str]:
     """Return the same tables as the report, as text."""
     from sfumato.judging.risk.showing import text_table
     from sfumato.reporting.analysts import findings_of
+    from sfumato.reporting.words import ENGLISH
 
-    return [
+    tables = [
         f"{printable(each.title)}\n"
         + text_table([[printable(cell) for cell in row] for row in (each.head, *each.rows, *each.folded)])
         for each in findings_of(figures)
     ]
+    lost = ", ".join(map(printable, figures["lost"]))
+    return [*tables, ENGLISH("report.analysts.lost", columns=lost)] if lost else tables

@@ -39,15 +39,26 @@ def findings_of(utility: Mapping[str, Any], say: Words = ENGLISH) -> list[Findin
 
 
 def _table(kind: str, say: Words, head: Sequence[str], rows: Sequence[tuple[str, ...]], **named: str) -> FindingTable:
-    title, says = say(f"report.analysts.{kind}.title", **named), say(f"report.analysts.{kind}.says")
+    title, says = say(f"report.analysts.{kind}.title", **named), say(f"report.analysts.{kind}.says", **named)
     return FindingTable(title, says, tuple(map(say, head)), tuple(rows[:MOST_ROWS]), tuple(rows[MOST_ROWS:]))
 
 
 def _moments(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
     kinds = ("original_mean", "published_mean", "original_deviation", "published_deviation")
-    rows = [(each["column"], *(numbers.measure(each[kind], share=False) for kind in kinds)) for each in entries]
-    pairs = ("report.analysts.moments.mean", "page.published", "report.analysts.moments.deviation", "page.published")
-    return _table("moments", say, ("page.column", *pairs), rows)
+    rows = [
+        (
+            each["column"],
+            *(numbers.count(each[f"{side}_n"]) for side in ("original", "published")),
+            *(_measured(each[kind], say) for kind in kinds),
+        )
+        for each in entries
+    ]
+    pairs = [(f"report.analysts.moments.{first}", "page.published") for first in ("n", "mean", "deviation")]
+    return _table("moments", say, ("page.column", *(name for pair in pairs for name in pair)), rows)
+
+
+def _measured(value: float | None, say: Words) -> str:
+    return say("report.analysts.not_published") if value is None else numbers.measure(value, share=False)
 
 
 def _correlations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
@@ -84,7 +95,8 @@ def _regression(found: Mapping[str, Any], say: Words) -> FindingTable:
     ]
     overlap = "report.analysts.regression.overlap"
     head = ("report.analysts.regression.by", "page.original", "page.published", overlap)
-    return _table("regression", say, head, rows, target=found["target"])
+    records = {side: numbers.count(found[f"{side}_records"]) for side in ("original", "published")}
+    return _table("regression", say, head, rows, target=found["target"], **records)
 
 
 def _pair(each: Mapping[str, Any], say: Words) -> str:

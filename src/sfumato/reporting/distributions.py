@@ -52,17 +52,18 @@ def quasi_distribution(
 ) -> dict[str, Any]:
     """Compare a quasi-identifier with its published cells, read the way a receiver would read them.
 
-    A cell counts evenly for all values that it may represent: numbers and dates over the whole width of an
-    interval, other values over the leaves that it covers. Values with fewer than `fewest` records are not
-    named.
+    A generalized cell counts evenly for all values that it covers: numbers and dates over the whole width of an
+    interval, other values over the leaves. A suppressed cell counts for none: it is only counted, in
+    `suppressed_cells`. Values with fewer than `fewest` records are not named.
     """
     domain, coverage = coded.domain, column.coverage
     shown = np.bincount(column.codes, weights.after, minlength=len(column.texts)).astype(np.int64)
     leaves = coverage.leaf_counts()
-    lost = (leaves == 0) & coverage.missing
+    lost = (leaves == 0) & coverage.missing & ~column.starred_texts
     before = np.bincount(coded.codes, weights.before, minlength=len(domain) + 1).astype(np.int64)
     bins = bins_for(domain.values, before[:-1]) if domain.scale is Scale.NUMERIC else None
-    placed = np.where(leaves > 0, shown, 0)
+    suppressed = int(shown[column.starred_texts].sum())
+    placed = np.where((leaves > 0) & ~column.starred_texts, shown, 0)
     if bins is not None:
         positions = domain.positions
         after = _spread_over_axis(column, placed, leaves, bins)
@@ -72,16 +73,11 @@ def quasi_distribution(
     return {
         "distinct": {"before": int(np.count_nonzero(before[:-1])), "after": sum(t is not None for t in column.texts)},
         "missing": {"before": int(before[-1]), "after": int(shown[lost].sum())},
-        "suppressed_cells": _starred(column, weights.after),
-        "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()),
+        "suppressed_cells": suppressed,
+        "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()) - suppressed,
         "labels": _labels(column, shown),
         **_listed(bars, fewest),
     }
-
-
-def _starred(column: PublishedColumn, weights: Counts | None) -> int:
-    stars = column.starred()
-    return int(np.count_nonzero(stars) if weights is None else weights[stars].sum())
 
 
 def _labels(column: PublishedColumn, shown: Counts) -> list[dict[str, Any]]:

@@ -16,6 +16,8 @@ AFTER = "#0b5fa5"
 LINE = "#b83a00"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
 
+HATCH_STEP = 6.0  # between the lines of a hatched bar
+
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -49,6 +51,16 @@ def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str
         f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" '
         f'fill="{fill}" stroke="{edge}">{inside}</rect>'
     )
+
+
+def hatched(x: float, y: float, width: float, height: float, *, ink: str, tip: str = "") -> str:
+    """Draw a rectangle filled with diagonal lines; `tip` is shown when it is pointed at."""
+    base, lines, offset = y + height, [], HATCH_STEP
+    while offset < width + height:
+        left, right = max(0.0, offset - height), min(offset, width)
+        lines.append(line(x + left, base - (offset - left), x + right, base - (offset - right), ink=ink))
+        offset += HATCH_STEP
+    return bar(x, y, width, height, fill="#ffffff", edge=ink, tip=tip) + "".join(lines)
 
 
 def dot(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:

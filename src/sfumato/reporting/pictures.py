@@ -15,6 +15,7 @@ from sfumato.reporting.drawing import (
     LINE,
     QUIET,
     bar,
+    hatched,
     line,
     path,
     picture,
@@ -91,12 +92,23 @@ def risk_bars(measured: Mapping[str, Any], say: Words = ENGLISH) -> str:
 
 
 def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words = ENGLISH) -> str:
-    """Draw bins of numbers or dates: bars for the original, a stepped line for the published table."""
+    """Draw bins of numbers or dates: bars for the original, a stepped line for the published table.
+
+    Suppressed cells become one hatched bar beside the axis.
+    """
     left, right, top, bottom = 42.0, WIDTH - 8, 12.0, 158.0
     bars = [{**each, "text": range_text(each["text"], say)} for each in attribute["bars"]]
-    before, after = _shares(bars, rows)
+    hidden = _unpublished(attribute, say)
+    before, after = _shares([*bars, *hidden], rows)
     most = max([*before, *after]) or 1.0
     shapes = _share_axis(most, left, right, top, bottom)
+    if hidden:
+        zone = text_width(hidden[0]["text"]) * LETTER + 12
+        right -= zone
+        height, middle = (bottom - top) * after[-1] / most, right + zone / 2
+        tip = say("pictures.value_tip", what=hidden[0]["text"], share=percent(after[-1]))
+        shapes.append(hatched(middle - 14, bottom - height, 28, height, ink=AFTER, tip=tip))
+        shapes.append(words(middle, bottom + 16, hidden[0]["text"], size=11, ink=QUIET, anchor="middle"))
     step, high = (right - left) / len(bars), bottom - top
     steps: list[tuple[float, float]] = [(left, bottom)]
     for at, entry in enumerate(bars):
@@ -106,15 +118,15 @@ def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words 
         shapes.append(bar(x + 0.5, bottom - height, step - 1, height, fill=BEFORE, edge=BEFORE_EDGE, tip=tip))
         y = bottom - high * after[at] / most
         steps += [(x, y), (x + step, y)]
-    shapes += [line(left, bottom, right, bottom, ink=QUIET), path([*steps, (right, bottom)], ink=AFTER, width=2.4)]
+    shapes += [line(left, bottom, RIGHT, bottom, ink=QUIET), path([*steps, (right, bottom)], ink=AFTER, width=2.4)]
     backwards = attribute["bars"][-1]["text"].endswith("or more")
-    shapes += _bin_labels([entry["text"] for entry in bars], left, step, bottom, backwards=backwards)
-    told = _told(bars, before, after, say)
+    shapes += _bin_labels([entry["text"] for entry in bars], (left, right), bottom, backwards=backwards)
+    told = _told([*bars, *hidden], before, after, say)
     return picture(WIDTH, bottom + 24, title=_title(attribute, say), description=told, shapes=shapes)
 
 
 def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words = ENGLISH) -> str:
-    """Draw values as pairs of bars, the original above the published one."""
+    """Draw values as pairs of bars, the original above the published one; suppressed cells as a hatched bar."""
     bars = [*attribute["bars"], *_remainders(attribute, say)]
     before, after = _shares(bars, rows)
     most = max([*before, *after, 0]) or 1.0
@@ -131,7 +143,11 @@ def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words
         for offset, share, fill, edge in ((4.5, before[at], BEFORE, BEFORE_EDGE), (16, after[at], AFTER, "none")):
             width = long * share / most
             tip = say("pictures.value_tip", what=entry["text"], share=percent(share))
-            shapes.append(bar(left + 0.5, y + offset, width, 10.5, fill=fill, edge=edge if share else "none", tip=tip))
+            if entry.get("hatched"):
+                shapes.append(hatched(left + 0.5, y + offset, width, 10.5, ink=fill, tip=tip))
+            else:
+                outline = edge if share else "none"
+                shapes.append(bar(left + 0.5, y + offset, width, 10.5, fill=fill, edge=outline, tip=tip))
             shapes.append(words(left + width + 5, y + offset + 9, percent(share), size=10, ink=QUIET))
     told = _told(bars, before, after, say)
     return picture(WIDTH, tall * max(1, len(bars)), title=_title(attribute, say), description=told, shapes=shapes)
@@ -215,14 +231,16 @@ def _share_axis(most: float, left: float, right: float, top: float, bottom: floa
     return shapes
 
 
-def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float, *, backwards: bool) -> list[str]:
-    """Label every so many bins with their content; the last one also if it is open."""
+def _bin_labels(texts: Sequence[str], ends: tuple[float, float], bottom: float, *, backwards: bool) -> list[str]:
+    """Label the bins between two ends of an axis as far as there is space; the last one first if it is open."""
+    left, right = ends
+    step, limit = (right - left) / len(texts), min(WIDTH, right + WIDTH - RIGHT)
     every = math.ceil((max(text_width(text) for text in texts) * LETTER + 10) / step)
     shapes: list[str] = []
     taken: list[tuple[float, float]] = []
     for at in range(len(texts) - 1, -1, -every) if backwards else range(0, len(texts), every):
         middle, half = left + (at + 0.5) * step, text_width(texts[at]) * LETTER / 2
-        place = min(max(middle, half), WIDTH - half)
+        place = min(max(middle, half), limit - half)
         if all(place + half + 4 <= start or stop + 4 <= place - half for start, stop in taken):
             taken.append((place - half, place + half))
             shapes.append(line(middle, bottom, middle, bottom + 4, ink=QUIET))
@@ -258,7 +276,14 @@ def _remainders(attribute: Mapping[str, Any], say: Words) -> list[dict[str, Any]
         found.append({**other, "text": say("pictures.others", n=other["values"]), "quiet": True})
     if missing["before"] or missing["after"]:
         found.append({**missing, "text": say("pictures.missing"), "quiet": True})
-    return found
+    return [*found, *_unpublished(attribute, say)]
+
+
+def _unpublished(attribute: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+    """Make a bar for the suppressed cells, if there are any."""
+    n = attribute["suppressed_cells"]
+    text = say("pictures.unpublished")
+    return [{"before": 0, "after": n, "text": text, "quiet": True, "hatched": True}] if n else []
 
 
 def _title(attribute: Mapping[str, Any], say: Words) -> str:

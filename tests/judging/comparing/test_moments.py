@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.judging.comparing.moments import compare_moments
 
 RNG = np.random.default_rng(1)
@@ -60,6 +63,44 @@ def test_one_column_has_no_correlations_and_stars_are_left_out():
     assert "correlation" not in repr(found)
 
 
+def test_half_open_intervals_of_whole_numbers_count_as_the_mean_of_their_numbers():
+    siblings = pa.table({"siblings": [0, 1, 0, 1, 2, 3]})
+    shown = pa.table({"siblings": ["[0, 2)"] * 4 + ["[2, 4)"] * 2})
+    found = compare_moments(siblings, shown).moments[0]
+    assert found.original_mean == found.published_mean == 7 / 6
+    fractions = compare_moments(pa.table({"siblings": [0.5, 1.5, 0.5, 1.5, 2.5, 3.5]}), shown).moments[0]
+    assert fractions.original_mean == fractions.published_mean
+
+
+def test_half_open_intervals_of_days_count_as_the_mean_of_their_days():
+    days = pa.table({"day": pa.array([0, 1], pa.date32())})
+    assert compare_moments(days, pa.table({"day": ["[1970-01-01, 1970-01-03)"] * 2})).mean_shift == 0
+
+
+def test_a_column_without_published_numbers_has_no_mean():
+    found = compare_moments(pa.table({"a": [1, 2]}), pa.table({"a": ["*", "*"]}))
+    assert (found.mean_shift, found.moments[0].published_mean, found.moments[0].published_n) == (None, None, 0)
+    assert "not published" in repr(found)
+
+
+@examples(50)
+@given(st.lists(st.tuples(*[st.none() | st.floats(-9, 9, width=16)] * 3), min_size=6, max_size=20))
+def test_moments_are_those_of_pandas_over_pairwise_complete_records(rows):
+    frame = pd.DataFrame(rows, columns=list("abc"), dtype=float)
+    if (frame.notna().sum() < len(frame) / 2).any():
+        return
+    found = compare_moments(frame, frame)
+    for each in found.moments:
+        own = frame[each.column]
+        assert (each.original_n, each.original_mean) == (own.count(), pytest.approx(own.mean()))
+        assert each.original_deviation == pytest.approx(own.std(ddof=0))
+    for each in found.correlations:
+        both = frame[list(each.columns)].dropna()
+        if len(both) > 1 and both.std(ddof=0).min() > 1e-3:
+            assert each.original == pytest.approx(both.corr().iloc[0, 1], abs=1e-6)
+        assert abs(each.original) <= 1 + 1e-9
+
+
 def test_constant_columns_are_no_obstacle():
     found = compare_moments(ORIGINAL.assign(a=1), OTHER.assign(a=1))
     assert np.isfinite(found.covariance_error)
@@ -75,7 +116,7 @@ REFUSED = [
     ({"a": [1, 2]}, {"b": [1, 2]}, None, "share no column"),
     ({"a": [1, 2]}, {"a": [1, 2]}, ["b"], "A table has no column 'b'"),
     ({"a": ["x", "y"]}, {"a": ["x", "y"]}, ["a"], "Column 'a' does not contain numbers"),
-    ({"a": [1, 2]}, {"a": ["*", "*"]}, None, "Fewer than 2 records of the published"),
+    ({"a": [1, None]}, {"a": ["*", "*"]}, None, "Fewer than 2 cells of column 'a' of the original"),
     ({"a": [1, 2]}, {"a": pa.array([], pa.int64())}, None, "published table has no rows"),
 ]
 

@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.coding import codes
 from sfumato.judging.comparing.utility import compare_utility
 
@@ -54,7 +57,43 @@ def test_what_is_lost_is_not_taken_for_what_is_kept():
     assert found.lost == ("age",)
     assert found.figures()["covariance-error"] > 0.2
     assert found.figures()["regression-overlap"] < 0.6
-    assert "1" in repr(found).splitlines()[-1]
+    assert repr(found).splitlines()[-1].endswith("not published: age")
+    moments = {each.column: each for each in found.moments.moments}
+    assert (moments["age"].published_mean, moments["age"].published_n) == (None, 0)
+    assert moments["age"].original_mean == pytest.approx(PEOPLE["age"].mean())
+    correlations = [each.published for each in found.moments.correlations if "age" in each.columns]
+    assert correlations == [0, 0]
+
+
+def test_each_column_has_the_moments_of_its_own_cells():
+    rng = np.random.default_rng(4)
+    screened = pd.DataFrame({"recidivism": rng.integers(0, 2, 200), "days": rng.normal(size=200)})
+    screened.loc[screened["recidivism"] == 0, "days"] = np.nan
+    found = compare_utility(screened, screened, sf.Schema(quasi=["recidivism"], insensitive=["days"]))
+    moments = {each.column: each for each in found.moments.moments}
+    for name in screened:
+        each, own = moments[name], screened[name].dropna()
+        assert (each.original_n, each.published_n) == (len(own), len(own))
+        assert each.original_mean == each.published_mean == pytest.approx(own.mean())
+        assert each.original_deviation == each.published_deviation == pytest.approx(own.std(ddof=0))
+    assert found.regression is None  # in the complete records, one column is constant
+
+
+@examples(30)
+@given(
+    st.lists(st.integers(0, 9), min_size=4, max_size=30),
+    st.integers(1, 4),
+    st.sampled_from(["[{low}, {high})", "({before}, {last}]", "[{low}, {last}]"]),
+)
+def test_means_of_utility_are_the_sums_that_queries_expect(values, width, form):
+    lows = [value // width * width for value in values]
+    cells = [form.format(low=low, high=low + width, before=low - 1, last=low + width - 1) for low in lows]
+    original, published = pd.DataFrame({"x": values}), pd.DataFrame({"x": cells})
+    schema = sf.Schema(quasi=["x"])
+    mean = compare_utility(original, published, schema).moments.moments[0].published_mean
+    by_hand = np.mean([low + (width - 1) / 2 for low in lows])
+    expected = sf.queries.estimate(published, schema, sf.queries.Query(kind="sum", over="x"), whole=["x"]).expected
+    assert mean * len(values) == pytest.approx(expected) == pytest.approx(by_hand * len(values))
 
 
 def test_a_target_can_be_chosen():

@@ -51,6 +51,38 @@ def test_bounds_do_not_trust_that_numbers_in_whole_intervals_are_whole():
     assert bounds(table, SALARIES, Query(where={"age": (">", 29)}), domains={"age": range(100)}) == (1, 1, 1)
 
 
+RANGES = st.tuples(st.integers(-3, 3), st.integers(1, 3)).map(lambda ends: f"[{ends[0]}, {sum(ends)})")
+BOUNDS = st.integers(-8, 8).map(lambda halves: halves / 2)
+
+
+@examples(150)
+@given(
+    st.lists(RANGES | st.integers(-3, 3).map(str), min_size=1, max_size=8),
+    st.none() | st.tuples(st.sampled_from(["<", "<=", ">", ">="]), BOUNDS),
+    st.sampled_from(["count", "sum", "avg"]),
+)
+def test_columns_of_whole_numbers_are_answered_as_if_all_whole_numbers_were_listed(cells, condition, kind):
+    published, schema = pa.table({"x": cells}), sf.Schema(quasi=["x"], scales={"x": "numeric"})
+    over = None if kind == "count" else "x"
+    query = Query(kind=kind, over=over, where={} if condition is None else {"x": condition})
+    found = estimate(published, schema, query, whole=["x"])
+    listed = estimate(published, schema, query, domains={"x": range(-9, 10)})
+    for part in ("expected", "lower", "upper"):
+        assert getattr(found, part) == pytest.approx(getattr(listed, part), nan_ok=True)
+
+
+def test_what_is_stated_to_be_whole_must_be_a_column_of_numbers_with_whole_numbers():
+    published, schema = pa.table({"x": ["[0.2, 0.8]", "1"], "sex": ["f", "m"]}), sf.Schema(quasi=["x", "sex"])
+    for whole, where, sentence in (
+        (["x"], {"x": ("<", 1)}, "1 different cells without a whole number"),
+        (["sex"], {"sex": ["f"]}, "not read as numbers"),
+        (["y"], {}, "has no role"),
+        ("x", {}, "a list of columns"),
+    ):
+        with pytest.raises((sf.SchemaError, sf.InvalidParameterError), match=sentence):
+            estimate(published, schema, Query(where=where), whole=whole)
+
+
 def test_beyond_what_is_shown_much_is_possible_and_nothing_expected():
     table = pa.table({"age": [">=90", "20"], "salary": [1, 1]})
     assert bounds(table, SALARIES, Query(where={"age": (">", 95)})) == (0, 0, 1)

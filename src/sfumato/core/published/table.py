@@ -116,12 +116,17 @@ class PublishedColumn:
             return frozenset()
         return frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
 
-    def starred(self) -> npt.NDArray[np.bool_]:
-        """Return for every record whether its cell is suppressed."""
+    @cached_property
+    def starred_texts(self) -> npt.NDArray[np.bool_]:
+        """Whether each distinct text stands for a suppressed cell."""
         stars = [
             text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts
         ]
-        return np.array(stars, dtype=np.bool_)[self.codes]
+        return np.array(stars, dtype=np.bool_)
+
+    def starred(self) -> npt.NDArray[np.bool_]:
+        """Return for every record whether its cell is suppressed."""
+        return self.starred_texts[self.codes]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.comparing.moments import units_of
-from sfumato.judging.comparing.reading import joined, middles_of
+from sfumato.judging.comparing.moments import unit_of
+from sfumato.judging.comparing.reading import expected_in, joined
 from sfumato.judging.comparing.tabulation import read_apart
 from sfumato.schema.schema import Schema
 from sfumato.table.numbers import Numbers, has_distances, to_numbers
@@ -34,8 +34,9 @@ def features_of(
     """Return the features of a table to learn from, and of held-out records.
 
     A column of numbers or dates becomes one feature, in standard deviations of the original. A generalized cell counts
-    as its midpoint. A held-out number counts as what the table would show of it: the midpoint of the only cell that
-    covers it, or the number itself where none does, or several do. An empty or suppressed cell counts as the mean.
+    as the mean of the numbers that it covers. A held-out number counts as what the table would show of it: the mean of
+    the only cell that covers it, or the number itself where none does, or several do. An empty or suppressed cell
+    counts as the mean of the column.
 
     Every other column becomes one feature for each of its labels: the share of the values that a cell covers which the
     label covers, too. An exact value is covered or not, so that a held-out record has the feature of the label that
@@ -55,20 +56,20 @@ def features_of(
 
 def _numbers(column: PublishedColumn, codes: np.ndarray[Any, Any], original: Numbers) -> tuple[Numbers, Numbers]:
     known = original[~np.isnan(original)]
-    mean, unit = (float(known.mean()), float(units_of(known[:, None])[0])) if len(known) else (0.0, 1.0)
-    middle = middles_of(column)
-    shown = np.bincount(column.codes, minlength=len(middle)).astype(np.float64)
+    mean, unit = (float(known.mean()), unit_of(known)) if len(known) else (0.0, 1.0)
+    expected = expected_in(column)
+    shown = np.bincount(column.codes, minlength=len(expected)).astype(np.float64)
     values = to_numbers(pa.chunked_array([column.domain.values]))
-    seen = np.append(_as_shown(column, middle, shown, values), np.nan)
-    sides = middle[column.codes], seen[np.minimum(codes, len(values))]
+    seen = np.append(_as_shown(column, expected, shown, values), np.nan)
+    sides = expected[column.codes], seen[np.minimum(codes, len(values))]
     trained, tested = (((np.where(np.isnan(side), mean, side) - mean) / unit)[:, None] for side in sides)
     return trained, tested
 
 
-def _as_shown(column: PublishedColumn, middle: Numbers, shown: Numbers, values: Numbers) -> Numbers:
-    """Return for every value the midpoint of the only cell that covers it, or else itself."""
-    told = ~np.isnan(middle) & (shown > 0)
-    counts, total = _summed(column, told.astype(np.float64)), _summed(column, np.where(told, middle, 0.0))
+def _as_shown(column: PublishedColumn, expected: Numbers, shown: Numbers, values: Numbers) -> Numbers:
+    """Return for every value the expected number of the only cell that covers it, or else itself."""
+    known = ~np.isnan(expected) & (shown > 0)
+    counts, total = _summed(column, known.astype(np.float64)), _summed(column, np.where(known, expected, 0.0))
     return np.where(np.round(counts) == 1, total, values)
 
 

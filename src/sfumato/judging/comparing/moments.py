@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from sfumato.judging.comparing.reading import both_tables, numeric_matrices
+from sfumato.exceptions import SchemaError
+from sfumato.judging.comparing.reading import both_tables, numeric_columns, paired_numbers
 from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
 FLAT = 1e-12  # a variance below it, in units of the original's, is made of rounding errors
+LOST = 0.5  # a column with a larger share of cells without a number varies with no other
+FEWEST = 2  # numbers of the original that have a spread
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnMoments:
-    """Mean and standard deviation of one column in both tables."""
+    """Mean and standard deviation of one column in both tables, over its own n non-missing cells.
+
+    The published figures are None if no cell of the column shows a number.
+    """
 
     column: str
+    original_n: int
+    published_n: int
     original_mean: float
-    published_mean: float
+    published_mean: float | None
     original_deviation: float
-    published_deviation: float
+    published_deviation: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +48,16 @@ class Correlation:
 class MomentComparison:
     """Differences of the moments of two tables; 0 if they agree.
 
-    `mean_shift` is the largest difference of means, in standard deviations of the original. `covariance_error` is the
-    Frobenius norm of the difference of covariances, divided by that of the original's. Differences of correlations
-    are taken over all pairs of columns that vary in the original; a single column has none, and a column that no longer
-    varies is correlated with none. `moments` and `correlations` hold what was compared.
+    `mean_shift` is the largest difference of means, in standard deviations of the original, over the columns that are
+    published; None if none is. `covariance_error` is the Frobenius norm of the difference of covariances, divided by
+    that of the original's. Covariances are pairwise: over the records that have a number in both columns. Differences
+    of correlations are taken over all pairs of columns that vary in the original; a single column has none. A published
+    column that no longer varies, or that is mostly empty or suppressed, covaries with none. `moments` and
+    `correlations` hold what was compared.
     """
 
     columns: tuple[str, ...]
-    mean_shift: float
+    mean_shift: float | None
     covariance_error: float
     largest_correlation_difference: float | None
     mean_correlation_difference: float | None
@@ -56,7 +67,7 @@ class MomentComparison:
     def __repr__(self) -> str:
         lines = [
             f"Moments of {len(self.columns)} columns",
-            f"  largest shift of a mean             {self.mean_shift:.3g} standard deviations",
+            f"  largest shift of a mean             {_shift_text(self.mean_shift)}",
             f"  relative error of covariances       {self.covariance_error:.3g}",
         ]
         if self.largest_correlation_difference is not None:
@@ -77,7 +88,8 @@ def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str]
     """Compare means, covariances and correlations of a published or synthetic table with the original's.
 
     Both covariances are divided by the standard deviations of the original, so that units do not matter. A
-    generalized cell counts as its midpoint; records without a number in every compared column are dropped.
+    generalized cell counts as the mean of the numbers that it covers (of whole numbers, if the original's are whole).
+    Means and deviations are over all non-missing cells of a column.
 
     Parameters
     ----------
@@ -91,59 +103,96 @@ def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str]
     >>> compare_moments(table, table).covariance_error
     0.0
     """
-    return moments_of(*numeric_matrices(*both_tables(original, published), columns))
+    tables = both_tables(original, published)
+    names = numeric_columns(*tables, columns)
+    before, after = paired_numbers(*tables, names)
+    for name, numbers in zip(names, before, strict=True):
+        if np.count_nonzero(~np.isnan(numbers)) < FEWEST:
+            raise SchemaError(f"Fewer than {FEWEST} cells of column {name!r} of the original hold a number; drop it.")
+    return moments_of(names, before, after)
 
 
-def moments_of(names: Sequence[str], first: Numbers, second: Numbers) -> MomentComparison:
-    """Compare two matrices of numbers, of the original and of the published table, column by column."""
-    shift, scales = first.mean(axis=0), first.std(axis=0)
-    units = units_of(first)
-    means = shift, second.mean(axis=0)
-    before, after = (np.atleast_2d(np.cov(((each - shift) / units).T, bias=True)) for each in (first, second))
-    deviations = scales, np.sqrt(np.diag(after)) * units
-    correlations = _correlations(names, before, after)
+def moments_of(names: Sequence[str], before: Sequence[Numbers], after: Sequence[Numbers]) -> MomentComparison:
+    """Compare columns of numbers of the original and of the published table; NaN where a cell shows none."""
+    moments = tuple(_moments(*each) for each in zip(names, before, after, strict=True))
+    units = [unit_of(numbers) for numbers in before]
+    (covariances, correlated), (covariances_after, correlated_after) = (
+        _spreads(side, units) for side in (before, after)
+    )
+    varying = np.flatnonzero(np.diag(covariances) > FLAT).tolist()
+    correlations = tuple(
+        Correlation(
+            columns=(names[one], names[other]),
+            original=float(correlated[one, other]),
+            published=float(correlated_after[one, other]),
+        )
+        for one, other in combinations(varying, 2)
+    )
     differences = np.array([abs(each.published - each.original) for each in correlations])
-    norm, error = float(np.linalg.norm(before)), float(np.linalg.norm(after - before))
+    norm, error = float(np.linalg.norm(covariances)), float(np.linalg.norm(covariances_after - covariances))
+    shifts = [
+        abs(each.published_mean - each.original_mean) / unit
+        for each, unit in zip(moments, units, strict=True)
+        if each.published_mean is not None
+    ]
     return MomentComparison(
         columns=tuple(names),
-        mean_shift=float(np.abs((means[1] - means[0]) / units).max()),
+        mean_shift=max(shifts, default=None),
         covariance_error=error / norm if norm > 0 else error,
         largest_correlation_difference=float(differences.max()) if len(differences) else None,
         mean_correlation_difference=float(differences.mean()) if len(differences) else None,
-        moments=tuple(
-            ColumnMoments(
-                column=name,
-                original_mean=float(means[0][at]),
-                published_mean=float(means[1][at]),
-                original_deviation=float(deviations[0][at]),
-                published_deviation=float(deviations[1][at]),
-            )
-            for at, name in enumerate(names)
-        ),
+        moments=moments,
         correlations=correlations,
     )
 
 
-def units_of(original: Numbers) -> Numbers:
-    """Return the standard deviation of every column, or 1 where only rounding makes it differ from 0."""
-    scales = original.std(axis=0)
-    return np.where(scales <= FLAT * np.abs(original.mean(axis=0)), 1.0, scales)
+def unit_of(numbers: Numbers) -> float:
+    """Return the standard deviation of a column, or 1 where it is constant but for rounding."""
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return 1.0
+    deviation = float(known.std())
+    return 1.0 if deviation <= FLAT * abs(float(known.mean())) else deviation
 
 
-def _correlations(names: Sequence[str], before: Numbers, after: Numbers) -> tuple[Correlation, ...]:
-    """Return the correlations of all pairs of columns that vary in the original."""
-    varying = np.flatnonzero(np.diag(before) > FLAT).tolist()
-    return tuple(
-        Correlation(
-            columns=(names[one], names[other]),
-            original=_correlation(before, one, other),
-            published=_correlation(after, one, other),
-        )
-        for place, one in enumerate(varying)
-        for other in varying[place + 1 :]
+def _moments(name: str, before: Numbers, after: Numbers) -> ColumnMoments:
+    own, shown = (numbers[~np.isnan(numbers)] for numbers in (before, after))
+    return ColumnMoments(
+        column=name,
+        original_n=len(own),
+        published_n=len(shown),
+        original_mean=float(own.mean()),
+        published_mean=float(shown.mean()) if len(shown) else None,
+        original_deviation=float(own.std()),
+        published_deviation=float(shown.std()) if len(shown) else None,
     )
 
 
-def _correlation(covariance: Numbers, one: int, other: int) -> float:
-    variances = covariance[one, one], covariance[other, other]
-    return float(covariance[one, other] / np.sqrt(variances[0] * variances[1])) if min(variances) > FLAT else 0.0
+def _spreads(columns: Sequence[Numbers], units: Sequence[float]) -> tuple[Numbers, Numbers]:
+    """Return the pairwise covariances of columns in units, and the correlations; 0 for mostly missing columns."""
+    scaled = np.stack(columns) / np.asarray(units)[:, None]
+    known = ~np.isnan(scaled)
+    if known.all():
+        covariances = np.atleast_2d(np.cov(scaled, bias=True))
+        return covariances, _correlations_in(covariances)
+    kept = np.flatnonzero(known.mean(axis=1) >= 1 - LOST)
+    covariances, correlations = np.zeros((2, len(scaled), len(scaled)))
+    for place, one in enumerate(kept.tolist()):
+        for other in kept[place:].tolist():
+            both = known[one] & known[other]
+            if np.count_nonzero(both) >= FEWEST:
+                spread = np.cov(scaled[[one, other]][:, both], bias=True)
+                covariances[one, other] = covariances[other, one] = spread[0, 1]
+                correlations[one, other] = correlations[other, one] = _correlations_in(spread)[0, 1]
+    return covariances, correlations
+
+
+def _correlations_in(covariances: Numbers) -> Numbers:
+    """Return the correlations of a covariance matrix; 0 where a column does not vary."""
+    variances = np.diag(covariances)
+    scales = np.sqrt(np.where(variances > FLAT, variances, np.inf))
+    return np.asarray(covariances / np.outer(scales, scales))
+
+
+def _shift_text(shift: float | None) -> str:
+    return "not published" if shift is None else f"{shift:.3g} standard deviations"

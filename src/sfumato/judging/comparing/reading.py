@@ -9,6 +9,7 @@ from math import isfinite, nan
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.core.publication import Center, Exact, Interval, Node, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
@@ -24,19 +25,27 @@ from sfumato.validation import did_you_mean
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - canonical moments have no zone
 
 
-def numbers_of(column: pa.ChunkedArray) -> Numbers:
-    """Return the numbers of a column; datetimes are given in days, and empty or suppressed cells are NaN.
+def numbers_of(column: pa.ChunkedArray, *, whole: bool = False) -> Numbers:
+    """Return the numbers of a column, dates in days; empty and suppressed cells are NaN.
 
-    A cell with several numbers counts as its midpoint: of an interval, or the mean of a set.
+    A generalized cell counts as its expected number, see `expected_numbers`.
 
     >>> numbers_of(pa.chunked_array([["[20, 30)", "7", "{1, 2}", "*"]])).tolist()
     [25.0, 7.0, 1.5, nan]
     """
     if pa.types.is_string(column.type):
         distinct, codes = coded(column)
-        values = np.append(middles(distinct.to_pylist()), nan)
+        values = np.append(expected_numbers(distinct.to_pylist(), whole=whole), nan)
         return np.asarray(values[codes.fill_null(len(distinct)).to_numpy()])
     return to_numbers(column)
+
+
+def are_whole(values: pa.Array | pa.ChunkedArray) -> bool:
+    """Return whether all numbers or dates of a column are whole: integers, days, or floats without a fraction."""
+    if not pa.types.is_floating(values.type):
+        return bool(pa.types.is_integer(values.type) or pa.types.is_date32(values.type))
+    known = values.drop_null()
+    return bool(pc.all(pc.and_(pc.is_finite(known), pc.equal(known, pc.floor(known)))).as_py())
 
 
 def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
@@ -48,13 +57,8 @@ def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
     return tables
 
 
-def numeric_matrices(
-    original: pa.Table, published: pa.Table, columns: Sequence[str] | None
-) -> tuple[tuple[str, ...], Numbers, Numbers]:
-    """Return columns of both tables as numbers, without the records in which one is missing.
-
-    By default, all columns that contain numbers or datetimes in the original and are published.
-    """
+def numeric_columns(original: pa.Table, published: pa.Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns to compare, by default all published ones that hold numbers or dates in the original."""
     if columns is None:
         columns = [name for name in shared(original, published) if has_distances(original.column(name).type)]
     for name in columns:
@@ -63,11 +67,37 @@ def numeric_matrices(
             raise SchemaError(f"Column {name!r} does not contain numbers or dates in the original; drop it.")
     if not columns:
         raise SchemaError("The tables share no column of numbers or dates; there is nothing to compare.")
-    first, second = (_complete(table, columns) for table in (original, published))
+    return tuple(columns)
+
+
+def paired_numbers(
+    original: pa.Table, published: pa.Table, columns: Sequence[str]
+) -> tuple[list[Numbers], list[Numbers]]:
+    """Return the numbers of columns in both tables; NaN where a cell is empty or suppressed."""
+    before = [to_numbers(original.column(name)) for name in columns]
+    after = [numbers_of(published.column(name), whole=are_whole(original.column(name))) for name in columns]
+    return before, after
+
+
+def complete(columns: Sequence[Numbers]) -> Numbers:
+    """Return columns as a matrix of the records that have a number in each of them."""
+    if not columns:
+        return np.empty((0, 0))
+    stacked = np.stack(columns)
+    known = ~np.isnan(stacked).any(axis=0)
+    return np.asarray(stacked.T if known.all() else stacked[:, known].T)
+
+
+def numeric_matrices(
+    original: pa.Table, published: pa.Table, columns: Sequence[str] | None
+) -> tuple[tuple[str, ...], Numbers, Numbers]:
+    """Return columns of both tables as numbers, without the records in which one is missing (listwise deletion)."""
+    names = numeric_columns(original, published, columns)
+    first, second = (complete(side) for side in paired_numbers(original, published, names))
     for name, matrix in zip(("original", "published"), (first, second), strict=True):
         if len(matrix) < 2:  # noqa: PLR2004 - one record has no spread
             raise SchemaError(f"Fewer than 2 records of the {name} table have a number in every compared column.")
-    return tuple(columns), first, second
+    return names, first, second
 
 
 def shared(original: pa.Table, published: pa.Table) -> list[str]:
@@ -101,26 +131,31 @@ def joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
 
 
-def _complete(table: pa.Table, columns: Sequence[str]) -> Numbers:
-    matrix = np.column_stack([numbers_of(table.column(name)) for name in columns])
-    return np.asarray(matrix[~np.isnan(matrix).any(axis=1)])
+def expected_numbers(shown: Sequence[str | None], *, whole: bool) -> Numbers:
+    """Return the number that every cell counts as: its own, or the mean of what it covers; NaN for none.
 
+    All numbers of an interval are equally likely, and only whole numbers (or days) if `whole`. An interval with one
+    infinite end counts as the other end, and a set as the mean of its members.
 
-def middles(shown: Sequence[str | None]) -> Numbers:
-    """Return the number that every cell counts as: its own, or the middle of what it may be; NaN for none."""
+    >>> expected_numbers(["[0, 2)", "[0, 2]", "(3, 9]"], whole=True).tolist()
+    [0.5, 1.0, 6.5]
+    >>> expected_numbers(["[0, 2)"], whole=False).tolist()
+    [1.0]
+    """
     found = np.full(len(shown), nan)
     unread = np.ones(len(shown), dtype=np.bool_)
     for plain in (plain_numbers(shown), plain_days(shown)):
-        found[plain.at] = (plain.low + plain.high) / 2
+        closed = np.ones(len(plain), dtype=np.bool_)
+        found[plain.at] = _interval_means(plain.low, plain.high, closed, plain.closed, whole=whole)
         unread[plain.at] = False
     places = np.flatnonzero(unread)
-    found[places] = [_middle(shown[place]) for place in places.tolist()]
+    found[places] = [_expected(shown[place], whole=whole) for place in places.tolist()]
     return found
 
 
-def middles_of(column: PublishedColumn) -> Numbers:
-    """Return what every distinct text of a column counts as; a node that tells no bounds, the mean of its values."""
-    found = middles(column.texts)
+def expected_in(column: PublishedColumn) -> Numbers:
+    """Return what every distinct text of a column counts as; a node without bounds, the mean of its values."""
+    found = expected_numbers(column.texts, whole=are_whole(column.domain.values))
     for place, label in column.others.items():
         if isinstance(label, Node) and np.isnan(found[place]):
             low, high = column.coverage.low[place], column.coverage.high[place]
@@ -128,15 +163,31 @@ def middles_of(column: PublishedColumn) -> Numbers:
     return found
 
 
-def _middle(text: str | None) -> float:
+def _interval_means(
+    low: Numbers, high: Numbers, low_closed: npt.NDArray[np.bool_], high_closed: npt.NDArray[np.bool_], *, whole: bool
+) -> Numbers:
+    """Return the mean of the numbers in finite intervals; the midpoint where no whole number lies inside."""
+    middle = low + (high - low) / 2
+    if not whole:
+        return middle
+    least = np.where(low_closed, np.ceil(low), np.floor(low) + 1)
+    greatest = np.where(high_closed, np.floor(high), np.ceil(high) - 1)
+    return np.where(least <= greatest, least + (greatest - least) / 2, middle)
+
+
+def _expected(text: str | None, *, whole: bool) -> float:
     match parse_label(text, Scale.NUMERIC, {}):
-        case Interval(low=low, high=high):
-            ends = [end for end in (_number(low), _number(high)) if isfinite(end)]
-            return sum(ends) / len(ends) if ends else nan
+        case Interval() as label:
+            low, high = _number(label.low), _number(label.high)
+            ends = [end for end in (low, high) if isfinite(end)]
+            if len(ends) < 2:  # noqa: PLR2004 - both ends
+                return ends[0] if ends else nan
+            sides = (np.array([side]) for side in (low, high, label.low_closed, label.high_closed))
+            return float(_interval_means(*sides, whole=whole)[0])
         case Center(value=value) | Exact(value=value):
             return _number(value)
         case ValueSet(texts=members):
-            return float(np.mean([_middle(member) for member in members]))
+            return float(np.mean([_expected(member, whole=whole) for member in members]))
     return nan
 
 

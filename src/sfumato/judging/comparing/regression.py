@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.moments import FLAT, units_of
+from sfumato.judging.comparing.moments import FLAT, unit_of
 from sfumato.judging.comparing.reading import both_tables, numeric_matrices, shared
 from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers, has_distances
@@ -51,10 +51,15 @@ class Coefficient:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionComparison:
-    """The coefficients of a least-squares regression in both tables, in standard deviations of the original."""
+    """The coefficients of a least-squares regression in both tables, in standard deviations of the original.
+
+    Records without a number in every column are left out; `original_records` and `published_records` remain.
+    """
 
     target: str
     coefficients: tuple[Coefficient, ...]
+    original_records: int
+    published_records: int
 
     @property
     def overlap(self) -> float:
@@ -63,6 +68,7 @@ class RegressionComparison:
 
     def __repr__(self) -> str:
         lines = [f"Regression of {self.target!r} on {len(self.coefficients)} columns, overlap {self.overlap:.3g}"]
+        lines.append(f"  on {self.original_records:,} complete records, in the release on {self.published_records:,}")
         for each in self.coefficients:
             lines.append(f"  {each.column}: {_shown(each.original, each.original_interval)} in the original,")
             lines.append(f"    {_shown(each.published, each.published_interval)} in the release")
@@ -71,7 +77,7 @@ class RegressionComparison:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         coefficients = [each.to_dict() for each in self.coefficients]
-        return {"target": self.target, "overlap": self.overlap, "coefficients": coefficients}
+        return {**asdict(self), "overlap": self.overlap, "coefficients": coefficients}
 
 
 def compare_regressions(
@@ -80,7 +86,8 @@ def compare_regressions(
     """Compare the coefficients of a least-squares regression on a release with those on the original.
 
     All columns are centered and divided by the original's standard deviations, so that units do not matter. A
-    generalized cell counts as its midpoint; records without a number in every column are dropped.
+    generalized cell counts as the mean of the numbers that it covers; records without a number in every column are
+    dropped (listwise deletion).
 
     Parameters
     ----------
@@ -106,7 +113,7 @@ def compare_regressions(
 
 def regression_of(columns: Sequence[str], target: str, first: Numbers, second: Numbers) -> RegressionComparison:
     """Compare the regressions of the last columns of two matrices on all others."""
-    shift, units = first.mean(axis=0), units_of(first)
+    shift, units = first.mean(axis=0), np.array([unit_of(numbers) for numbers in first.T])
     sides = [_fit((matrix - shift) / units) for matrix in (first, second)]
     coefficients = []
     for at, name in enumerate(columns):
@@ -123,7 +130,12 @@ def regression_of(columns: Sequence[str], target: str, first: Numbers, second: N
             )
     if not coefficients:
         raise SchemaError(f"The original does not determine a regression of {target!r}; name other columns.")
-    return RegressionComparison(target=target, coefficients=tuple(coefficients))
+    return RegressionComparison(
+        target=target,
+        coefficients=tuple(coefficients),
+        original_records=len(first),
+        published_records=len(second),
+    )
 
 
 def _fit(matrix: Numbers) -> list[tuple[float, float, float] | None]:

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.moments import MomentComparison, moments_of
-from sfumato.judging.comparing.reading import middles_of, numbers_of
+from sfumato.judging.comparing.moments import LOST, MomentComparison, moments_of
+from sfumato.judging.comparing.reading import are_whole, complete, expected_in, numbers_of
 from sfumato.judging.comparing.regression import RegressionComparison, regression_of
 from sfumato.judging.comparing.tabulation import (
     TabulationComparison,
@@ -27,7 +27,6 @@ from sfumato.table.numbers import Numbers, has_distances, to_numbers
 from sfumato.table.values import texts
 
 MOST_COLUMNS = 10
-MOSTLY = 0.5
 FEWEST = 3
 Compared = TypeVar("Compared")
 
@@ -37,8 +36,8 @@ class Utility:
     """What analysts of a release find, compared with what they would find in the original.
 
     None where there is nothing to compare: moments need a column of numbers, a regression two, tabulations two columns
-    of few values. `lost` are columns of numbers in which less than half of the published cells say anything; each
-    counts as if every cell were the original's mean, so that what is lost is not taken for what is kept.
+    of few values. `lost` are columns of numbers of which most cells are suppressed or empty in the release: they have
+    a mean only over the cells that are published, vary with no other column, and explain nothing in a regression.
     """
 
     moments: MomentComparison | None
@@ -62,7 +61,7 @@ class Utility:
     def __repr__(self) -> str:
         parts = [repr(each) for each in (self.moments, self.tabulations, self.regression) if each is not None]
         if self.lost:
-            parts.append(f"Columns of numbers that say too little to compare: {len(self.lost)}")
+            parts.append(f"Columns of numbers that are mostly not published: {', '.join(self.lost)}")
         return "\n".join(parts) or "There is nothing to compare."
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,7 +78,9 @@ class Utility:
 def compare_utility(original: Frame, published: Frame, schema: Schema, *, target: str | None = None) -> Utility:
     """Compare what analysts find in a release with what they would find in the original.
 
-    A generalized number counts as its midpoint, any other generalized cell evenly for all values that it covers.
+    A generalized cell counts evenly for all values that it covers: an interval as its mean (of whole numbers, if the
+    original's are whole). Means and deviations are over all non-missing cells of a column, covariances over the records
+    with a number in both columns, and the regression over those with a number in every column.
 
     Parameters
     ----------
@@ -94,25 +95,28 @@ def compare_utility(original: Frame, published: Frame, schema: Schema, *, target
 def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     """Compare what analysts find in evidence that others judge, too; see `compare_utility`."""
     evidence.refuse_counted("Comparing what analysts find")
-    names = [name for name in _by_role(evidence) if has_distances(evidence.source[name].type)]
+    names = [name for name in _by_role(evidence) if _is_measured(evidence.source[name])]
     if target is not None and target not in names:
         raise SchemaError(f"Column {target!r} is no published column of numbers; name another target.")
     target = target or next(iter(names), None)
     chosen = [*[name for name in names if name != target][: MOST_COLUMNS - 1], *([] if target is None else [target])]
     before = [to_numbers(evidence.source[name]) for name in chosen]
     after = [_published_numbers(evidence, name) for name in chosen]
-    lost = [at for at, numbers in enumerate(after) if np.isnan(numbers).mean() > MOSTLY]
-    for at in lost:
-        after[at] = np.full(len(after[at]), _mean(before[at]))
-    matrices = _complete(before), _complete(after)
-    enough = bool(chosen) and all(len(matrix) >= FEWEST for matrix in matrices)
-    explained = enough and len(chosen) > 1
+    lost = [at for at, numbers in enumerate(after) if np.isnan(numbers).mean() > LOST]
+    matrices = _for_regression(before, after, lost)
+    explained = len(chosen) > 1 and all(len(matrix) >= FEWEST for matrix in matrices)
     return Utility(
-        moments=moments_of(chosen, *matrices) if enough else None,
+        moments=moments_of(chosen, before, after) if chosen else None,
         regression=_if_possible(lambda: regression_of(chosen[:-1], chosen[-1], *matrices)) if explained else None,
         tabulations=tabulations_of(_categories(evidence)),
         lost=tuple(chosen[at] for at in lost),
     )
+
+
+def _for_regression(before: list[Numbers], after: list[Numbers], lost: list[int]) -> tuple[Numbers, Numbers]:
+    """Return the complete records of both tables; a column that is lost is constant in the release."""
+    known = [np.zeros(len(numbers)) if at in lost else numbers for at, numbers in enumerate(after)]
+    return complete(before), complete(known)
 
 
 def _by_role(evidence: Evidence) -> list[str]:
@@ -121,11 +125,19 @@ def _by_role(evidence: Evidence) -> list[str]:
     return [name for name in names if name in evidence.published.column_names]
 
 
+def _is_measured(column: pa.ChunkedArray) -> bool:
+    return has_distances(column.type) and len(column) - column.null_count >= FEWEST
+
+
 def _published_numbers(evidence: Evidence, name: str) -> Numbers:
     column = evidence.published[name]
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
         read = next((each for each in evidence.table.columns if each.name == name), None)
-        return numbers_of(texts(column)) if read is None else middles_of(read)[read.codes]
+        return (
+            numbers_of(texts(column), whole=are_whole(evidence.source[name]))
+            if read is None
+            else expected_in(read)[read.codes]
+        )
     return to_numbers(column)
 
 
@@ -135,19 +147,6 @@ def _categories(evidence: Evidence) -> list[Any]:
     others = categories(source, [name for name in _by_role(evidence) if name not in evidence.schema.quasi])
     known = [pair for pair in columns_of(evidence) if not has_distances(source[pair[0].name].type)]
     return [*known, *read_apart(source, evidence.published, others, evidence.schema)]
-
-
-def _mean(numbers: Numbers) -> float:
-    known = numbers[~np.isnan(numbers)]
-    return float(known.mean()) if len(known) else 0.0
-
-
-def _complete(columns: list[Numbers]) -> Numbers:
-    if not columns:
-        return np.empty((0, 0))
-    stacked = np.stack(columns)
-    known = ~np.isnan(stacked).any(axis=0)
-    return np.asarray(stacked.T if known.all() else stacked[:, known].T)
 
 
 def _if_possible(compare: Callable[[], Compared]) -> Compared | None:

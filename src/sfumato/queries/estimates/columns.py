@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,24 +101,32 @@ class AnsweredColumn:
         return {}
 
 
-def read_columns(table: pa.Table, schema: Schema, queries: Sequence[Query], known: Known) -> dict[str, AnsweredColumn]:
+def read_columns(
+    table: pa.Table, schema: Schema, queries: Sequence[Query], known: Known, whole: Collection[str] = ()
+) -> dict[str, AnsweredColumn]:
     """Read every column that some query names."""
     columns = {}
     for name in dict.fromkeys(name for query in queries for name in query.attributes):
         refuse_unpublished(name, table, schema)
         conditions = dict.fromkeys(query.conditions[name] for query in queries if name in query.conditions)
-        columns[name] = read_column(table, name, schema, tuple(conditions), known.get(name))
+        columns[name] = read_column(table, name, schema, tuple(conditions), known.get(name), whole=name in whole)
     return columns
 
 
 def read_column(
-    table: pa.Table, name: str, schema: Schema, conditions: Sequence[Condition], known: tuple[Domain, bool] | None
+    table: pa.Table,
+    name: str,
+    schema: Schema,
+    conditions: Sequence[Condition],
+    known: tuple[Domain, bool] | None,
+    *,
+    whole: bool = False,
 ) -> AnsweredColumn:
     """Read one column; see `read_pieces`."""
     distinct, indices = coded(table[name])
     texts = distinct_texts(distinct).to_pylist()
     label = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
-    pieces = read_pieces(name, [*texts, None], schema, conditions, known)
+    pieces = read_pieces(name, [*texts, None], schema, conditions, known, whole=whole)
     bucket = bucket_numbers(table, name)
     if bucket is None:
         nothing = np.zeros(0, dtype=np.int64)
@@ -155,6 +163,18 @@ def known_domains(stated: Mapping[str, Iterable[object]] | None, schema: Schema)
         column = canonical_column(name, pa.chunked_array([column_of(name, listed)]))
         known[name] = (describe(name, column, schema), None in listed)
     return known
+
+
+def whole_columns(stated: Sequence[str], schema: Schema) -> frozenset[str]:
+    """Check the names of columns that are stated to hold whole numbers only."""
+    good = not isinstance(stated, str) and all(isinstance(name, str) for name in stated)
+    require(good, "estimate", "whole", "a list of columns", stated)
+    for name in stated:
+        if name not in schema.attributes:
+            raise InvalidParameterError(
+                f"Column {name!r} cannot be whole, it has no role{did_you_mean(name, schema.attributes) or '.'}"
+            )
+    return frozenset(stated)
 
 
 def original_domains(original: pa.Table, schema: Schema) -> Known:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.published.table import refuse_unreadable
 from sfumato.queries.estimates.bounds import Selection, average_bounds, sum_bounds
-from sfumato.queries.estimates.columns import AnsweredColumn, Known, known_domains, read_columns
+from sfumato.queries.estimates.columns import AnsweredColumn, Known, known_domains, read_columns, whole_columns
 from sfumato.queries.estimates.pieces import Floats, Ints, sum_by
 from sfumato.queries.query import Query
 from sfumato.schema.schema import Schema
@@ -38,7 +38,12 @@ class Estimate:
 
 
 def estimate(
-    published: Frame, schema: Schema, query: Query, *, domains: Mapping[str, Iterable[object]] | None = None
+    published: Frame,
+    schema: Schema,
+    query: Query,
+    *,
+    domains: Mapping[str, Iterable[object]] | None = None,
+    whole: Sequence[str] = (),
 ) -> Estimate:
     """Answer one query from a published table.
 
@@ -52,6 +57,7 @@ def estimate(
     query : the query.
     domains : all values that an attribute can take, if you know them, e.g. `{"age": range(121)}`; with None among
         them if a cell can be missing. By default the published table and the schema's hierarchies are used.
+    whole : columns that are known to hold only whole numbers or days, so that `[0, 2)` is 0 or 1, and no bound is 2.
 
     Examples
     --------
@@ -61,7 +67,7 @@ def estimate(
     Estimate(20, from 0 to 40)
     """
     require(isinstance(query, Query), "estimate", "query", "an sf.queries.Query", query)
-    (answer,) = Answers.read(published, schema, [query], known_domains(domains, schema)).certain()
+    (answer,) = Answers.read(published, schema, [query], known_domains(domains, schema), whole).certain()
     return answer
 
 
@@ -71,6 +77,7 @@ def estimate_all(
     queries: Sequence[Query],
     *,
     domains: Mapping[str, Iterable[object]] | None = None,
+    whole: Sequence[str] = (),
 ) -> SameKind:
     """Answer many queries at once; return a dataframe of the published table's kind with one row per query.
 
@@ -80,7 +87,7 @@ def estimate_all(
     require(
         all(isinstance(query, Query) for query in asked), "estimate_all", "queries", "a list of sf.queries.Query", asked
     )
-    answers = Answers.read(published, schema, asked, known_domains(domains, schema)).certain()
+    answers = Answers.read(published, schema, asked, known_domains(domains, schema), whole).certain()
     names = ("expected", "lower", "upper")
     table = pa.table({name: pa.array([getattr(each, name) for each in answers], pa.float64()) for name in names})
     return to_arrow(published)[1].restore(table)
@@ -96,12 +103,19 @@ class Answers:
     cells: Mapping[str, Ints]
 
     @classmethod
-    def read(cls, published: Frame, schema: Schema, queries: Sequence[Query], known: Known) -> Answers:
+    def read(
+        cls,
+        published: Frame,
+        schema: Schema,
+        queries: Sequence[Query],
+        known: Known,
+        whole: Sequence[str] = (),
+    ) -> Answers:
         """Read what the queries need from a published table."""
         require(isinstance(schema, Schema), "estimate", "schema", "an sf.Schema", schema)
         table, _ = to_arrow(published)
         refuse_unreadable(table, schema)
-        columns = read_columns(table, schema, queries, known)
+        columns = read_columns(table, schema, queries, known, whole_columns(whole, schema))
         if not columns:
             return cls(tuple(queries), {}, np.array([float(table.num_rows)]), {})
         grouped = group_columns([c.cells for c in columns.values()], [c.width for c in columns.values()])

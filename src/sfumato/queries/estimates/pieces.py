@@ -81,6 +81,12 @@ class LabelCover:
         owner, piece = self.owned
         return np.append(label, owner), np.append(self.first[label] + within, piece)
 
+    def among(self, kept: Truths) -> LabelCover:
+        """Leave out all pieces but some."""
+        before = np.append(0, np.cumsum(kept))
+        members = {label: before[owned[kept[owned]]] for label, owned in self.members.items()}
+        return LabelCover(before[self.first], before[np.maximum(self.last, -1) + 1] - 1, members, self.missing)
+
     def reversed(self, pieces: int) -> LabelCover:
         """Count the pieces from the other end."""
         turned = {label: pieces - 1 - owned for label, owned in self.members.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, nan
 
 import numpy as np
@@ -30,6 +31,8 @@ def read_pieces(
     schema: Schema,
     conditions: Sequence[Condition],
     known: tuple[Domain, bool] | None,
+    *,
+    whole: bool = False,
 ) -> AttributePieces:
     """Cut an attribute into pieces.
 
@@ -40,6 +43,7 @@ def read_pieces(
     schema : roles, scales and hierarchies.
     conditions : all conditions on the attribute that will be asked.
     known : all values that the attribute can take and whether one can be missing, if that is known.
+    whole : whether all values are known to be whole numbers or days.
     """
     column = PublishedColumn(name, tuple(texts), np.zeros(0, dtype=np.int32), schema, known[0] if known else None)
     if known is not None:
@@ -48,7 +52,9 @@ def read_pieces(
     if name in schema.orders or isinstance(schema.hierarchies.get(name), Taxonomy | OrderedGroups):
         return _of_leaves(column, domain, np.ones(len(domain)), maybe_missing=True, others=False)
     if domain.scale.ordered:
-        return _of_axis(column, conditions)
+        return _of_axis(column, conditions, whole=whole)
+    if whole:
+        raise SchemaError(f"Column {name!r} is not read as numbers or dates; it cannot hold whole numbers only.")
     asked = {value_text(value) for condition in conditions for value in condition.values} - set(domain.texts)
     leaves = pa.concat_arrays([domain.values, pa.array(sorted(asked), pa.string())])
     weight = np.append(np.ones(len(domain)), np.zeros(len(asked)))
@@ -83,11 +89,12 @@ def _of_leaves(
     )
 
 
-def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> AttributePieces:
+def _of_axis(column: PublishedColumn, conditions: Sequence[Condition], *, whole: bool) -> AttributePieces:
     """Cut the axis of numbers at every number that is shown or asked for: points, and the gaps between them.
 
     If all shown numbers are whole, a gap weighs as many whole numbers as it contains; otherwise, its width. Beyond
-    the smallest and the largest number shown nothing is expected, but anything is possible.
+    the smallest and the largest number shown nothing is expected, but anything is possible. With `whole`, pieces
+    without a whole number are left out, so that bounds are whole numbers, too.
     """
     shown = column.domain
     domain = Domain(shown.name, Scale.NUMERIC, shown.values) if shown.scale is Scale.NUMERIC else _numeric(column)
@@ -99,9 +106,9 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Attrib
     inside = (low >= own.min(initial=inf)) & (high <= own.max(initial=-inf))
     weight, mean = np.zeros(len(low)), np.zeros(len(low))
     gap = np.arange(len(low)) % 2 == 0
-    if pa.types.is_integer(domain.values.type) or pa.types.is_date32(domain.values.type):
-        least = np.where(gap, np.floor(low) + 1, np.ceil(low))
-        greatest = np.where(gap, np.ceil(high) - 1, np.floor(high))
+    least = np.where(gap, np.floor(low) + 1, np.ceil(low))
+    greatest = np.where(gap, np.ceil(high) - 1, np.floor(high))
+    if whole or pa.types.is_integer(domain.values.type) or pa.types.is_date32(domain.values.type):
         weight[inside] = np.maximum(greatest - least + 1, 0)[inside]
         mean[inside] = (least[inside] + greatest[inside]) / 2
     else:
@@ -111,9 +118,22 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Attrib
         middle = low / 2 + high / 2
     positions = np.where(np.isinf(low), low, np.where(np.isinf(high), high, middle))
     listed = (~gap & np.isin(low, own)).astype(np.float64)
-    return AttributePieces(
-        domain, positions, low, high, mean, weight, listed, _place(column, domain, points), listed=False
-    )
+    cover = _place(column, domain, points)
+    pieces = AttributePieces(domain, positions, low, high, mean, weight, listed, cover, listed=False)
+    return _of_whole(pieces, least, greatest) if whole else pieces
+
+
+def _of_whole(pieces: AttributePieces, least: Floats, greatest: Floats) -> AttributePieces:
+    """Keep the pieces with a whole number, from the least to the greatest one in each."""
+    kept = least <= greatest
+    cover = pieces.cover.among(kept)
+    everything = np.ones(len(kept))
+    empty = np.count_nonzero((pieces.cover.total(everything) > 0) & (cover.total(everything[kept]) == 0))
+    if empty:
+        name = pieces.domain.name
+        raise SchemaError(f"Column {name!r} has {empty} different cells without a whole number; it holds fractions.")
+    named = {part: getattr(pieces, part)[kept] for part in ("positions", "mean", "weight", "shown")}
+    return replace(pieces, **named, low=least[kept], high=greatest[kept], cover=cover)
 
 
 def _numeric(column: PublishedColumn) -> Domain:

@@ -59,6 +59,9 @@ def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[
         lines.append({**each["other"], "text": say("workbench_utility.other", n=each["other"]["values"])})
     if each["missing"]["before"] or each["missing"]["after"]:
         lines.append({**each["missing"], "text": say("workbench_utility.missing")})
+    if each["suppressed_cells"]:
+        text = say("workbench_utility.unpublished")
+        lines.append({"before": 0, "after": each["suppressed_cells"], "text": text})
     return {
         "columns": [(at, one["name"]) for at, one in described.items()],
         "column": number,
