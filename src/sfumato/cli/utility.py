@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sfumato.judging.comparing.classification import ClassifierComparison
     from sfumato.schema.schema import Schema
 
+LINE = 100
 EXAMPLES = examples(
     "sfumato utility release/public/table.csv --original patients.csv --recipe release/internal/recipe.toml",
     "sfumato utility theirs.csv --original patients.csv --quasi age,zip --sensitive cost --target cost",
@@ -96,7 +98,7 @@ def _told(figures: dict[str, Any]) -> list[str]:
     from sfumato.reporting.words import ENGLISH
 
     tables = [
-        f"{printable(each.title)}\n"
+        f"{printable(each.title)}\n{fill(printable(each.says), LINE)}\n"
         + text_table([[printable(cell) for cell in row] for row in (each.head, *each.rows, *each.folded)])
         for each in findings_of(figures)
     ]

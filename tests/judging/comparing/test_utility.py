@@ -117,6 +117,26 @@ def test_nodes_that_do_not_tell_their_bounds_count_as_the_mean_of_their_values()
     assert found.lost == ()
 
 
+def test_a_column_that_the_original_rarely_knows_is_not_lost():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {"age": rng.integers(0, 90, 300), "cost": rng.normal(size=300), "visits": rng.normal(size=300)}
+    )
+    table.loc[table.index % 10 > 0, "visits"] = np.nan
+    found = compare_utility(table, table, sf.Schema(quasi=["age", "visits"], insensitive=["cost"]))
+    assert found.lost == ()
+    assert found.figures() == {
+        "mean-shift": 0,
+        "covariance-error": 0,
+        "correlation-difference": 0,
+        "regression-overlap": pytest.approx(1),
+    }
+    assert (found.regression.original_records, found.regression.published_records) == (300, 300)
+    assert [each.column for each in found.regression.coefficients] == ["age"]
+    visits = next(each for each in found.moments.correlations if set(each.columns) == {"age", "visits"})
+    assert visits.original == visits.published == pytest.approx(table["age"].corr(table["visits"]))
+
+
 def test_there_may_be_nothing_to_compare():
     table = pd.DataFrame({"sex": list("fmfm")})
     found = compare_utility(table, table, sf.Schema(quasi=["sex"]))

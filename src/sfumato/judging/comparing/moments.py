@@ -15,7 +15,7 @@ from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
 FLAT = 1e-12  # a variance below it, in units of the original's, is made of rounding errors
-LOST = 0.5  # a column with a larger share of cells without a number varies with no other
+LOST = 0.5  # a release that shows a smaller share of the numbers of a column tells nothing of how it varies
 FEWEST = 2  # numbers of the original that have a spread
 
 
@@ -115,10 +115,10 @@ def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str]
 def moments_of(names: Sequence[str], before: Sequence[Numbers], after: Sequence[Numbers]) -> MomentComparison:
     """Compare columns of numbers of the original and of the published table; NaN where a cell shows none."""
     moments = tuple(_moments(*each) for each in zip(names, before, after, strict=True))
+    lost = lost_among(before, after)
     units = [unit_of(numbers) for numbers in before]
-    (covariances, correlated), (covariances_after, correlated_after) = (
-        _spreads(side, units) for side in (before, after)
-    )
+    covariances, correlated = _spreads(before, units, range(len(names)))
+    covariances_after, correlated_after = _spreads(after, units, [at for at in range(len(names)) if at not in lost])
     varying = np.flatnonzero(np.diag(covariances) > FLAT).tolist()
     correlations = tuple(
         Correlation(
@@ -155,6 +155,12 @@ def unit_of(numbers: Numbers) -> float:
     return 1.0 if deviation <= FLAT * abs(float(known.mean())) else deviation
 
 
+def lost_among(before: Sequence[Numbers], after: Sequence[Numbers]) -> list[int]:
+    """Return the positions of the columns of which most numbers of the original are suppressed or empty."""
+    known = ((np.count_nonzero(~np.isnan(side)) for side in pair) for pair in zip(before, after, strict=True))
+    return [at for at, (own, shown) in enumerate(known) if shown < LOST * own]
+
+
 def _moments(name: str, before: Numbers, after: Numbers) -> ColumnMoments:
     own, shown = (numbers[~np.isnan(numbers)] for numbers in (before, after))
     return ColumnMoments(
@@ -168,17 +174,16 @@ def _moments(name: str, before: Numbers, after: Numbers) -> ColumnMoments:
     )
 
 
-def _spreads(columns: Sequence[Numbers], units: Sequence[float]) -> tuple[Numbers, Numbers]:
-    """Return the pairwise covariances of columns in units, and the correlations; 0 for mostly missing columns."""
+def _spreads(columns: Sequence[Numbers], units: Sequence[float], kept: Sequence[int]) -> tuple[Numbers, Numbers]:
+    """Return the pairwise covariances of columns in units, and the correlations; 0 for columns that are not kept."""
     scaled = np.stack(columns) / np.asarray(units)[:, None]
     known = ~np.isnan(scaled)
     if known.all():
         covariances = np.atleast_2d(np.cov(scaled, bias=True))
         return covariances, _correlations_in(covariances)
-    kept = np.flatnonzero(known.mean(axis=1) >= 1 - LOST)
     covariances, correlations = np.zeros((2, len(scaled), len(scaled)))
-    for place, one in enumerate(kept.tolist()):
-        for other in kept[place:].tolist():
+    for place, one in enumerate(kept):
+        for other in kept[place:]:
             both = known[one] & known[other]
             if np.count_nonzero(both) >= FEWEST:
                 spread = np.cov(scaled[[one, other]][:, both], bias=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.moments import LOST, MomentComparison, moments_of
+from sfumato.judging.comparing.moments import LOST, MomentComparison, lost_among, moments_of
 from sfumato.judging.comparing.reading import are_whole, complete, expected_in, numbers_of
 from sfumato.judging.comparing.regression import RegressionComparison, regression_of
 from sfumato.judging.comparing.tabulation import (
@@ -28,7 +27,6 @@ from sfumato.table.values import texts
 
 MOST_COLUMNS = 10
 FEWEST = 3
-Compared = TypeVar("Compared")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,7 @@ class Utility:
     """What analysts of a release find, compared with what they would find in the original.
 
     None where there is nothing to compare: moments need a column of numbers, a regression two, tabulations two columns
-    of few values. `lost` are columns of numbers of which most cells are suppressed or empty in the release: they have
+    of few values. `lost` are columns of numbers of which the release shows fewer than half of the original's: they have
     a mean only over the cells that are published, vary with no other column, and explain nothing in a regression.
     """
 
@@ -80,7 +78,8 @@ def compare_utility(original: Frame, published: Frame, schema: Schema, *, target
 
     A generalized cell counts evenly for all values that it covers: an interval as its mean (of whole numbers, if the
     original's are whole). Means and deviations are over all non-missing cells of a column, covariances over the records
-    with a number in both columns, and the regression over those with a number in every column.
+    with a number in both columns, and the regression over those with a number in every column; a column that is mostly
+    missing in the original is left out of it.
 
     Parameters
     ----------
@@ -102,21 +101,32 @@ def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     chosen = [*[name for name in names if name != target][: MOST_COLUMNS - 1], *([] if target is None else [target])]
     before = [to_numbers(evidence.source[name]) for name in chosen]
     after = [_published_numbers(evidence, name) for name in chosen]
-    lost = [at for at, numbers in enumerate(after) if np.isnan(numbers).mean() > LOST]
-    matrices = _for_regression(before, after, lost)
-    explained = len(chosen) > 1 and all(len(matrix) >= FEWEST for matrix in matrices)
+    lost = lost_among(before, after)
     return Utility(
         moments=moments_of(chosen, before, after) if chosen else None,
-        regression=_if_possible(lambda: regression_of(chosen[:-1], chosen[-1], *matrices)) if explained else None,
+        regression=_regression(chosen, before, after, lost),
         tabulations=tabulations_of(_categories(evidence)),
         lost=tuple(chosen[at] for at in lost),
     )
 
 
-def _for_regression(before: list[Numbers], after: list[Numbers], lost: list[int]) -> tuple[Numbers, Numbers]:
-    """Return the complete records of both tables; a column that is lost is constant in the release."""
-    known = [np.zeros(len(numbers)) if at in lost else numbers for at, numbers in enumerate(after)]
-    return complete(before), complete(known)
+def _regression(
+    names: list[str], before: list[Numbers], after: list[Numbers], lost: list[int]
+) -> RegressionComparison | None:
+    """Explain the last column by the others that the original mostly knows; one that is lost counts as constant."""
+    used = [at for at, numbers in enumerate(before[:-1]) if np.isnan(numbers).mean() <= LOST]
+    if not used:
+        return None
+    used.append(len(names) - 1)
+    shown = [np.zeros(len(after[at])) if at in lost else after[at] for at in used]
+    first, second = complete([before[at] for at in used]), complete(shown)
+    *columns, target = (names[at] for at in used)
+    if min(len(first), len(second)) < FEWEST:
+        return None
+    try:
+        return regression_of(columns, target, first, second)
+    except SchemaError:
+        return None
 
 
 def _by_role(evidence: Evidence) -> list[str]:
@@ -147,10 +157,3 @@ def _categories(evidence: Evidence) -> list[Any]:
     others = categories(source, [name for name in _by_role(evidence) if name not in evidence.schema.quasi])
     known = [pair for pair in columns_of(evidence) if not has_distances(source[pair[0].name].type)]
     return [*known, *read_apart(source, evidence.published, others, evidence.schema)]
-
-
-def _if_possible(compare: Callable[[], Compared]) -> Compared | None:
-    try:
-        return compare()
-    except SchemaError:
-        return None
