@@ -79,7 +79,7 @@ def test_the_made_up_population_is_understood():
         "nationality": "quasi",
         "height_cm": "quasi",
         "disease": "sensitive",
-        "cost": "insensitive",
+        "cost": "sensitive",
     }
     assert by_name["education"].scale is Scale.ORDINAL
     assert by_name["zip"].hierarchy == Prefixes()
@@ -218,11 +218,19 @@ def test_what_looks_odd_in_texts_is_told():
 
 
 def test_weights_of_a_survey_are_proposed_as_insensitive_and_weights_of_bodies_are_not():
-    columns = {"sample_weight": [each / 7 for each in range(60)], "weight": [50 + each % 40 for each in range(60)]}
+    columns = {"sample_weight": [each % 6 / 7 for each in range(60)], "weight": [50 + each % 40 for each in range(60)]}
     found = {p.name: p for p in sf.inspect(pa.table(columns)).proposals}
     assert found["sample_weight"].role.value == "insensitive"
     assert "a survey weight" in found["sample_weight"].reasons[0]
     assert found["weight"].role.value == "quasi"
+
+
+@pytest.mark.parametrize("name", ["cost", "total_hours", "sample_weight", "price", "quantity"])
+def test_numbers_that_few_records_share_are_never_published_unchanged(name):
+    (rare,) = sf.inspect(pa.table({name: [each / 7 for each in range(300)]})).proposals
+    (shared,) = sf.inspect(pa.table({name: [each % 5 for each in range(300)]})).proposals
+    assert rare.role.value in {"quasi", "sensitive"}
+    assert shared.role.value == "insensitive"
 
 
 def test_many_diagnoses_are_sensitive_and_no_identifiers():

@@ -29,7 +29,7 @@ NAMES = {
     Meaning.SENSITIVE: (
         "disease diagnosis ICD10 salary-class household_income HIVStatus test_result Krankheit Diagnose "
         "Gehalt maladie salaire enfermedad 疾病 诊断 收入 job_salary cause_of_death HbA1c disease_name "
-        "criminal_record political_party"
+        "criminal_record political_party default_payment_next_month income_last_3_years sick_this_year_diagnosis"
     ),
     Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 金额",
     Meaning.OUTCOME: "class target",

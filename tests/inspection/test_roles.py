@@ -92,6 +92,11 @@ QUASI = {
         [True, False],
         "column name contains 'email', which says little: a quasi-identifier, to be safe",
     ),
+    "addresses that tell town or country": (
+        "address",
+        ["U", "R"] * 50,
+        "column name contains 'address', which says little: a quasi-identifier, to be safe",
+    ),
     "one row": ("x", ["a"], "nothing shows what it is: a quasi-identifier, to be safe"),
     "numbers that repeat": (
         "x",
@@ -130,12 +135,27 @@ SENSITIVE = {
         list(range(100)),
         "column name contains 'income': nobody should learn it about a person",
     ),
+    "what happens in a period": (
+        "default payment next month",
+        [0, 1],
+        "column name contains 'payment': nobody should learn it about a person",
+    ),
+    "whether something happened in a period": (
+        "default month",
+        [0, 1],
+        "column name contains 'default': nobody should learn it about a person",
+    ),
+    "costs that few records share": (
+        "cost",
+        [0.5, 1.5],
+        "column name contains 'cost': nobody should learn it about a person",
+    ),
     "a target": ("class", ["a", "b"], "column name contains 'class': it is what others want to predict"),
 }
 INSENSITIVE = {
     "one value": ("x", ["a", "a"], "all records share one value: it separates nobody"),
     "one town": ("city", ["a", "a"], "all records share one value: it separates nobody"),
-    "amounts": ("cost", [0.5, 1.5], "column name contains 'cost': an amount that others rarely know"),
+    "amounts": ("cost", [0.5, 1.5] * 9, "column name contains 'cost': an amount that others rarely know"),
 }
 
 

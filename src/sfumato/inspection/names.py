@@ -184,6 +184,9 @@ WORDS = {
 
 TIMES = {"time", "times", "futime", "survtime", "survivaltime", "followup", "tte"}
 DURATIONS = {"days", "weeks", "months", "years", "hours", "minutes", "tage", "wochen", "monate", "jahre", "stunden"}
+RELATIVE = {"next", "last", "previous", "prev", "past", "following", "coming", "this", "current", "recent"}
+RELATIVE |= {"letzter", "letzten", "letztes", "nachster", "nachsten", "nachstes", "dernier", "derniere", "prochain"}
+PERIODS = {"year", "month", "day", "jahr", "annee"}
 EVENTS = {"status", "event", "censor", "censored", "cens", "fustat", "death", "died", "dead"}
 WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
@@ -198,6 +201,8 @@ class Hint(NamedTuple):
     label: bool
     """Whether the name contains a word for names or numbers of things, this one or another."""
     found_in: str = "column name"
+    secret: str | None = None
+    """The last word of the name that suggests something sensitive, whatever the name as a whole suggests."""
 
     @property
     def weak(self) -> bool:
@@ -217,7 +222,7 @@ def hint(name: str) -> Hint | None:
 
     A word for an identifier or a survey weight outweighs all others. Otherwise the last known word decides, because the
     others describe it, unless a preposition turns this around. An amount or a duration of something sensitive is
-    sensitive.
+    sensitive. A period such as next month says when, not what.
 
     >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
     (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
@@ -225,6 +230,8 @@ def hint(name: str) -> Hint | None:
     ('salary', 'age', None)
     >>> hint("sentence_months").word, hint("year_of_sentence").word
     ('sentence', 'year')
+    >>> hint("default payment next month").word
+    'payment'
     """
     tokens = _tokens(name)
     joined = "".join(tokens)
@@ -244,7 +251,9 @@ def hint(name: str) -> Hint | None:
         of = [match for match in matches if match.meaning is Meaning.SENSITIVE]
         best = max(of, key=lambda match: match.stop, default=best)
     label = any(match.meaning is Meaning.LABEL for match in matches)
-    return Hint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label)
+    secrets = [match for match in matches if match.meaning is Meaning.SENSITIVE]
+    secret = max(secrets, key=lambda match: match.stop).word if secrets else None
+    return Hint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label, secret=secret)
 
 
 def has_survival(names: Iterable[str]) -> bool:
@@ -271,17 +280,17 @@ def _tokens(name: str) -> list[str]:
 
 def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
     whole, starts, ends, stems = (_vocabulary()[mark] for mark in "=^$~")
-    start = 0
+    start, before = 0, ""
     for token in tokens:
         known = token if token in whole else token.removesuffix("s")
-        if known in whole:
+        if known in whole and not (known in PERIODS and before in RELATIVE):
             yield _Match(whole[known], known, start, start + len(token))
         yield from (
             _Match(meaning, word, start, start + len(word))
             for word, meaning in starts.items()
             if token.startswith(word)
         )
-        start += len(token)
+        start, before = start + len(token), before if token.isdecimal() else token
     if len(tokens) > 1 and joined in whole:
         yield _Match(whole[joined], joined, 0, start)
     for word in filter(joined.endswith, ends):

@@ -84,6 +84,11 @@ class Profile:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return int((self.counts * (self.counts - 1)).sum())
 
+    def rare_share(self, least: int) -> float:
+        """Return the share of values that fewer records have than these."""
+        counts = self.counts[:-1]
+        return float(counts[counts < least].sum()) / max(self.filled, 1)
+
     @cached_property
     def sample(self) -> pa.Array:
         """The texts of some distinct values, evenly spread in order of first occurrence."""
@@ -118,6 +123,10 @@ class GlimpsedProfile(Profile):
     def alike(self) -> int:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return self.pairs
+
+    def rare_share(self, least: int) -> float:  # noqa: ARG002 - of so many values, most are taken to be rare
+        """Return the share of values that fewer records have than these: all, to be safe."""
+        return 1.0
 
 
 def profile(name: str, column: pa.ChunkedArray) -> Profile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sfumato.inspection.names import Hint, Meaning
+from sfumato.inspection.names import PERIODS, Hint, Meaning
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
 from sfumato.inspection.profile import CellKind, Profile
 from sfumato.inspection.reasons import Reason
@@ -20,6 +20,16 @@ LONGEST_CODE = 12  # characters
 LEAST_MANY, MOST_TEXTS = 100, 10_000  # without a hierarchy
 REPEATED = 20  # records per value from which a label names a kind of thing rather than a person
 MOST_OUTCOMES = 10
+LEAST_PERIODS = 3  # fewer values are no months or years, but whether something happened in one
+MOST_ANSWERS = 3  # values that tell whether there is something, not what it is
+LEAST_SHARED = 5  # records that a value published unchanged should have
+MOST_RARE = 0.05  # share of records with a rarer value
+CONTACTS = """
+    address street anschrift adresse strasse direccion domicilio calle rue 地址 住址 phone mobilenumber cellnumber
+    mobile tel fax telefax telefon handy telephone portable telefono movil 电话 手机 email courriel correo 邮箱 邮件
+    homepage website url account bankaccount creditcard licenseplate photo
+"""
+COUNTS = "total quantity qty menge quantite cantidad 数量"  # amounts of anything, not of money
 
 QUASI_MEANINGS = {Meaning.POSTCODE, Meaning.CATEGORY, Meaning.DEMOGRAPHIC}
 
@@ -72,8 +82,15 @@ def propose_role(column: Profile, hint: Hint | None) -> ProposedRole:
 
 
 def named_identifier(clues: Clues) -> ProposedRole | None:
-    """Find names, numbers and addresses of people by the name of the column; a boolean only hints at them."""
-    if clues.meaning is not Meaning.IDENTIFIER or clues.column.kind is CellKind.BOOLEAN:
+    """Find names, numbers and addresses of people by the name of the column; a boolean only hints at them.
+
+    So do two or three values that many records share, such as whether there is a telephone, or an urban address.
+    """
+    column, hint = clues
+    if hint is None or hint.meaning is not Meaning.IDENTIFIER or column.kind is CellKind.BOOLEAN:
+        return None
+    answers = 0 < column.distinct <= MOST_ANSWERS and column.distinct * REPEATED <= column.filled
+    if hint.word in CONTACTS.split() and answers:
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.named("reaches-people"),))
 
@@ -149,17 +166,37 @@ def boundless(clues: Clues) -> ProposedRole | None:
 def named(clues: Clues) -> ProposedRole | None:
     """Find quasi-identifiers, secrets and amounts by the name of the column."""
     column, hint = clues
+    if hint and hint.secret and hint.word in PERIODS and column.distinct < LEAST_PERIODS:
+        return ProposedRole(Role.SENSITIVE, (Reason("secret", where=hint.found_in, word=hint.secret),))
     if clues.meaning in QUASI_MEANINGS:
         return ProposedRole(Role.QUASI, (clues.named("others-know"),))
     if clues.meaning is Meaning.SENSITIVE:
         return ProposedRole(Role.SENSITIVE, (clues.named("secret"),))
     if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
         return ProposedRole(Role.SENSITIVE, (clues.named("predicted"),))
-    if clues.meaning is Meaning.WEIGHT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
-        return ProposedRole(Role.INSENSITIVE, (clues.named("survey-weight"),))
-    if clues.meaning is Meaning.AMOUNT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
-        return ProposedRole(Role.INSENSITIVE, (clues.named("amount"),))
-    return None
+    return measured(clues)
+
+
+def measured(clues: Clues) -> ProposedRole | None:
+    """Find survey weights and amounts; only those that many records share are published unchanged."""
+    column, hint = clues
+    if hint is None or column.kind not in {CellKind.WHOLE, CellKind.REAL}:
+        return None
+    rare = column.rare_share(LEAST_SHARED) > MOST_RARE
+    if hint.meaning is Meaning.WEIGHT:
+        reason = clues.named("survey-weight")
+        return ProposedRole(Role.QUASI, (reason, clues.distinct("telling"))) if rare else _published(reason)
+    if hint.meaning is not Meaning.AMOUNT:
+        return None
+    if not rare:
+        return _published(clues.named("amount"))
+    if hint.word in COUNTS.split():
+        return ProposedRole(Role.QUASI, (clues.named("others-know"),))
+    return ProposedRole(Role.SENSITIVE, (clues.named("secret"),))
+
+
+def _published(reason: Reason) -> ProposedRole:
+    return ProposedRole(Role.INSENSITIVE, (reason,))
 
 
 def unique(clues: Clues) -> ProposedRole | None:
