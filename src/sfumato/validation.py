@@ -9,6 +9,7 @@ from math import isfinite
 from sfumato.exceptions import InvalidParameterError
 
 LONGEST_SHOWN = 120
+MOST_CONFIDENCE = 1 - 1e-9  # beyond it, what is left for an error is lost in rounding
 
 
 def require(condition: bool, owner: object, parameter: str, expected: str, got: object) -> None:
@@ -41,7 +42,16 @@ def is_whole(value: object) -> bool:
 
 def is_number(value: object) -> bool:
     """Return whether a value is a finite real number (and not a boolean)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def check_confidence(owner: object, confidence: object) -> None:
+    """Refuse a confidence that is not above 0, or so near to 1 that its intervals could not be computed."""
+    good = isinstance(confidence, int | float) and is_number(confidence) and 0 < confidence <= MOST_CONFIDENCE
+    require(good, owner, "confidence", f"above 0 and at most {MOST_CONFIDENCE}", confidence)
 
 
 def are_weights(given: object) -> bool:

@@ -248,3 +248,17 @@ def test_conventions_are_refused_where_every_cell_is_read_as_it_is_written(run, 
     found = run("query", "init", patients_file, "--store", tmp_path / "s.toml", "--total", 1, option, value)
     assert found.exit_code == 2
     assert f"{option} cannot be used with sfumato query" in found.stderr, found.stderr
+
+
+def test_a_quantile_that_cannot_be_computed_is_refused_alike_for_every_number_of_rows(run, tmp_path):
+    told = set()
+    for rows in (999, 1000, 1001):
+        folder = tmp_path / str(rows)
+        folder.mkdir()
+        pd.DataFrame({"age": [each % 100 for each in range(rows)]}).to_csv(folder / "people.csv", index=False)
+        path = folder / "study.toml"
+        run("query", "init", folder / "people.csv", "--store", path, "--bounds", "age=0,120", "--total", 10)
+        told.add(ask(run, path, "quantile 0.999999 of age", "--confidence", 0.9761135403840221, epsilon="8e-12").output)
+        assert Accountant(path.with_suffix(".sqlite")).balance().answers == 0
+    assert len(told) == 1
+    assert "ranks that do not fit into 64 bits" in told.pop()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.collecting.coins import BitSource
 from sfumato.exceptions import SchemaError
-from sfumato.validation import is_number, require
+from sfumato.validation import check_confidence, is_number, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
@@ -206,12 +206,6 @@ class LaplaceNoise(ScaledNoise):
 
 
 KINDS: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, GaussianNoise, LaplaceNoise)}
-
-
-def check_confidence(owner: object, confidence: object) -> None:
-    """Refuse a confidence that is not strictly between 0 and 1."""
-    good = isinstance(confidence, int | float) and is_number(confidence) and 0 < confidence < 1
-    require(good, owner, "confidence", "between 0 and 1", confidence)
 
 
 def known_numbers(values: Column, what: str = "The values") -> Numbers:

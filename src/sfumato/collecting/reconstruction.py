@@ -25,12 +25,12 @@ from sfumato.collecting.fitting import (
     refit,
 )
 from sfumato.collecting.frequency_estimate import project
-from sfumato.collecting.noise import Noise, check_confidence
+from sfumato.collecting.noise import Noise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.well_posed import condition, doubts, narrower_noise
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
-from sfumato.validation import did_you_mean, is_number, is_whole, require
+from sfumato.validation import check_confidence, did_you_mean, is_number, is_whole, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column, Frame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, Tally
-from sfumato.collecting.noise import check_confidence
 from sfumato.exceptions import SchemaError
+from sfumato.validation import check_confidence
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column

@@ -20,11 +20,12 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaErr
 from sfumato.queries.estimates.rows import satisfying
 from sfumato.queries.private import noise, quantiles
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.columns import stated, whole_steps
+from sfumato.queries.private.columns import stated, step_of, whole_steps
 from sfumato.queries.private.post_processing import consistent, consistent_leaves, non_negative, tree_of
 from sfumato.queries.private.private_table import PrivateTable, _first_rows
 from sfumato.queries.private.wavelet import backward, forward
 from sfumato.queries.query import Query
+from sfumato.validation import MOST_CONFIDENCE
 
 # Noise cannot be seeded, so tests of it may fail by chance: each less often than once in a hundred million runs.
 FALSE_ALARM = 1e-8
@@ -198,7 +199,7 @@ def test_one_more_row_changes_trees_and_wavelets_by_what_is_paid_for(counts, pla
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=9))
 def test_whole_steps_are_near_the_values_and_within_the_largest(values):
-    steps, step, most = whole_steps(np.array(values), -3.5, 50.25)
+    steps, (step, most) = whole_steps(np.array(values), -3.5, 50.25), step_of(-3.5, 50.25)
     assert np.abs(steps * step - np.clip(values, -3.5, 50.25)).max() <= step
     assert np.abs(steps).max() <= most
     assert most * step == pytest.approx(50.25)
@@ -307,7 +308,7 @@ def test_the_noise_costs_no_more_than_epsilon():
         cost = library.m.make_noisy_max(*space, library.max_divergence(), scale, negate=True).map(7)
         assert epsilon * Fraction(99, 100) < Fraction(cost) <= epsilon
         assert noise.selection_scale(sensitivity=7, epsilon=epsilon) == pytest.approx(scale)
-    with pytest.raises(InfeasibleError, match="give a larger one"):
+    with pytest.raises(InvalidParameterError, match="give a larger one"):
         noise.noisy(np.zeros(1, dtype=np.int64), sensitivity=2**40, epsilon=Fraction(1, 10**12))
 
 
@@ -328,7 +329,7 @@ BAD = {
     "no bins": (lambda t: t.histogram("sex", edges=[1, 5], epsilon=1), InvalidParameterError, "drop its edges"),
     "shape": (lambda t: t.histogram("sex", epsilon=1, shape="ring"), InvalidParameterError, "one of cells, tree"),
     "branching": (lambda t: t.histogram("sex", epsilon=1, branching=1), InvalidParameterError, "at least 2"),
-    "confidence": (lambda t: t.count(epsilon=1, confidence=1), InvalidParameterError, "between 0 and 1"),
+    "confidence": (lambda t: t.count(epsilon=1, confidence=1), InvalidParameterError, "confidence must be above 0"),
     "columns": (lambda t: t.contingency_table("sex", epsilon=1), InvalidParameterError, "list of distinct columns"),
     "cell": (lambda t: t.histogram("sex", epsilon=1)["Y"], InvalidParameterError, "no such cell of sex"),
 }
@@ -438,3 +439,90 @@ def test_a_question_is_paid_before_any_row_is_looked_at(table, monkeypatch):
     with pytest.raises(InfeasibleError):
         table.count({"age": 5}, epsilon=1)
     assert seen == [0]
+
+
+TINY = {"epsilon": "8e-12", "confidence": 0.8023938340860004}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 999, 1000, 1001])
+def test_a_quantile_whose_ranks_do_not_fit_is_refused_before_it_is_paid_whatever_the_rows(accountant, rows):
+    frame = pd.DataFrame({"x": np.full(rows, 3.0)})
+    table = PrivateTable(frame, accountant=accountant, analyst="ann", bounds={"x": (0, 10)})
+    with pytest.raises(
+        InvalidParameterError, match=r"ranks that do not fit into 64 bits; give a larger one, or a share"
+    ):
+        table.quantile("x", 0.999999, **TINY)
+    assert accountant.balance().answers == 0
+
+
+@given(
+    counts=st.lists(st.integers(0, 10**9), min_size=2, max_size=5),
+    digits=st.integers(1, 999_999),
+    confidence=st.floats(1e-6, MOST_CONFIDENCE),
+    power=st.integers(-12, 3),
+)
+def test_scores_of_a_quantile_are_those_of_unbounded_numbers(counts, digits, confidence, power):
+    share, epsilon, scores = Fraction(digits, 10**6), Fraction(10) ** power, []
+
+    def least(given, **_):
+        scores.append(given.tolist())
+        return 0, 1.0
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(noise, "least", least)
+        try:
+            quantiles.select(np.array(counts), share, max_rows=1, epsilon=epsilon, confidence=confidence)
+        except InvalidParameterError:
+            assert power < -8
+            return
+    _, shift = quantiles.shift_of_ends(share, len(counts), max_rows=1, epsilon=epsilon, confidence=confidence)
+    below = [sum(counts[:place]) for place in range(len(counts) + 1)]
+    part, whole, last = share.numerator, share.denominator, len(counts) - 1
+    for found, rank in zip(scores, (0, -shift, shift), strict=True):
+        wanted = part * below[-1] + rank
+        over = [whole * below[place] - wanted if place > 0 else 0 for place in range(last + 1)]
+        short = [wanted - whole * below[place + 1] if place < last else 0 for place in range(last + 1)]
+        assert found == [max(a, b, 0) for a, b in zip(over, short, strict=True)]
+
+
+@pytest.mark.parametrize("confidence", [1 - 2**-53, 1 - 1e-10, 0, 1, 1e-400, float("nan"), 10**400, True, "much"])
+def test_a_confidence_that_leaves_no_room_for_an_error_is_refused_and_costs_nothing(table, confidence):
+    for ask in ASKED.values():
+        with pytest.raises(InvalidParameterError, match=r"confidence must be above 0 and at most 0\.999999999;"):
+            ask(table, epsilon=1, confidence=confidence)
+    assert table.accountant.balance().answers == 0
+
+
+ASKED = {
+    "count": lambda t, **cost: t.count(**cost),
+    "sum": lambda t, **cost: t.sum("pay", **cost),
+    "mean": lambda t, **cost: t.mean("pay", **cost),
+    "quantile": lambda t, **cost: t.quantile("age", 0.9, **cost),
+    "histogram": lambda t, **cost: t.histogram("sex", **cost),
+    "tree": lambda t, **cost: t.histogram("age", edges=[0, 9, 50, 100], shape="tree", **cost),
+    "wavelet": lambda t, **cost: t.histogram("age", edges=[0, 9, 50, 100], shape="wavelet", **cost),
+    "table": lambda t, **cost: t.contingency_table(["age", "sex"], edges={"age": [0, 50, 100]}, **cost),
+    "grid": lambda t, **cost: t.grid(["age", "pay"], **cost),
+}
+
+
+@pytest.mark.parametrize("confidence", [MOST_CONFIDENCE, 1e-9])
+@pytest.mark.parametrize("name", ASKED)
+def test_the_most_extreme_confidences_are_answered(table, name, confidence):
+    found = ASKED[name](table, epsilon=1, confidence=confidence)
+    assert np.all(np.asarray(found.lower) <= np.asarray(found.upper))
+    assert np.isfinite([found.lower, found.upper]).all()
+
+
+def test_sums_saturate():
+    most = np.iinfo(np.int64).max
+    assert noise.summed(np.array([most, most, most])).tolist() == [2**62]
+    assert noise.summed(np.array([-most, -most])).tolist() == [-(2**62)]
+    assert noise.summed(np.array([3, -(2**40), 5])).tolist() == [8 - 2**40]
+    assert noise.summed(np.array([], dtype=np.int64)).tolist() == [0]
+
+
+def test_a_tree_that_is_far_larger_than_its_leaves_is_refused_and_costs_nothing(table):
+    with pytest.raises(InvalidParameterError, match="branch less"):
+        table.histogram("sex", epsilon=1, shape="tree", branching=10**9)
+    assert table.accountant.balance().answers == 0

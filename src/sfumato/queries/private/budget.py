@@ -72,7 +72,7 @@ def exact_number(written: object) -> Fraction | None:
     >>> exact_number(0.1), exact_number("much")
     (Fraction(1, 10), None)
     """
-    number: Any = repr(written) if isinstance(written, float) else written
+    number: Any = repr(float(written)) if isinstance(written, float) else written
     try:
         return None if isinstance(written, bool) else Fraction(number)
     except (TypeError, ValueError, ArithmeticError):

@@ -136,18 +136,23 @@ def unread(stated: StatedColumns) -> dict[str, int]:
     }
 
 
-def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tuple[npt.NDArray[np.int64], float, int]:
-    """Convert numbers to whole multiples of a small step, clipped to the bounds; return the step and the largest size.
+def step_of(low: float, high: float) -> tuple[float, int]:
+    """Return a small step that follows only from the bounds, and how many of it the larger bound is."""
+    step = 2.0 ** (frexp(max(abs(low), abs(high)))[1] - 1 - BITS)
+    return step, max(abs(floor(low / step)), abs(ceil(high / step)))
 
-    The step follows only from the bounds. Sums of whole numbers are exact, so that no rounding hides in them.
 
-    >>> whole_steps(np.array([3.0, 9.0]), 0, 4)[0].tolist() == [3 * 2**28, 4 * 2**28]
+def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.int64]:
+    """Convert numbers to whole multiples of the step of the bounds, to which they are clipped.
+
+    Sums of whole numbers are exact, so that no rounding hides in them.
+
+    >>> whole_steps(np.array([3.0, 9.0]), 0, 4).tolist() == [3 * 2**28, 4 * 2**28]
     True
     """
-    step = 2.0 ** (frexp(max(abs(low), abs(high)))[1] - 1 - BITS)
-    least, most = floor(low / step), ceil(high / step)
-    whole = np.clip(np.rint(np.clip(values, low, high) / step), least, most)
-    return whole.astype(np.int64), step, max(abs(least), abs(most))
+    step, _ = step_of(low, high)
+    whole = np.clip(np.rint(np.clip(values, low, high) / step), floor(low / step), ceil(high / step))
+    return whole.astype(np.int64)
 
 
 def _bounds(name: str, given: object) -> tuple[float, float]:

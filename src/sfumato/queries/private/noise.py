@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.exceptions import InvalidParameterError
 from sfumato.table.extras import optional_library
 
 LAPLACE = "discrete Laplace"
 SELECTION = "permute and flip"
 LARGEST_SCALE = 2.0**60  # noise beyond it would not fit into 64 bits
+HALF = 32  # bits
+MOST_TOTAL = 2**62
+TOO_SMALL = "Such a small epsilon needs noise that does not fit into 64 bits; give a larger one."
 Integers = npt.NDArray[np.int64]
 
 
@@ -27,6 +30,19 @@ class Noisy:
 
     numbers: Integers
     scale: float
+
+
+def refuse_too_small(sensitivity: int, epsilon: Fraction) -> None:
+    """Refuse an epsilon whose noise does not fit into 64 bits, before it is paid; this is known without any data."""
+    if sensitivity > min(epsilon, 1) * Fraction(LARGEST_SCALE) / 2:
+        raise InvalidParameterError(TOO_SMALL)
+
+
+def summed(numbers: Integers) -> Integers:
+    """Return the sum, saturating: 64 bits hold it for any table that a memory holds, and noise after it."""
+    high, low = numbers >> HALF, numbers & (2**HALF - 1)
+    total = (int(high.sum()) << HALF) + int(low.sum())
+    return np.array([max(-MOST_TOTAL, min(total, MOST_TOTAL))], dtype=np.int64)
 
 
 def noisy(values: Integers, *, sensitivity: int, epsilon: Fraction) -> Noisy:
@@ -93,4 +109,4 @@ def _calibrated(make: Callable[[float], Any], sensitivity: int, epsilon: Fractio
         if cost <= epsilon:
             return scale, measurement
         scale *= float(cost / epsilon)
-    raise InfeasibleError("Such a small epsilon needs noise that does not fit into 64 bits; give a larger one.")
+    raise InvalidParameterError(TOO_SMALL)

@@ -14,6 +14,7 @@ from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 Floats = npt.NDArray[np.float64]
 DRAWN = 400_000  # numbers drawn to estimate the noise after a step
 FEWEST_DRAWS = 20
+MOST_LEAVES = 4_000_000
 
 
 def non_negative(answer: PrivateCounts) -> PrivateCounts:
@@ -57,15 +58,27 @@ def consistent_leaves(tree: Sequence[Floats], branching: int) -> Floats:
     return fitted
 
 
+def height_of_tree(leaves: int, branching: int) -> int:
+    """Return how many levels of a tree are below its root; refuse a tree that is far larger than its leaves.
+
+    >>> height_of_tree(5, 2)
+    3
+    """
+    height = 1
+    while branching**height < leaves:
+        height += 1
+    if branching**height > MOST_LEAVES:
+        raise InvalidParameterError(f"The tree would have more than {MOST_LEAVES:,} leaves; branch less.")
+    return height
+
+
 def tree_of(leaves: npt.NDArray[np.int64], branching: int) -> list[npt.NDArray[np.int64]]:
     """Sum counts up a complete tree, level by level from the root; absent leaves are 0.
 
     >>> [level.tolist() for level in tree_of(np.array([1, 2, 3]), 2)]
     [[6], [3, 3], [1, 2, 3, 0]]
     """
-    size = branching
-    while size < len(leaves):
-        size *= branching
+    size = branching ** height_of_tree(len(leaves), branching)
     levels = [np.pad(leaves, (0, size - len(leaves)))]
     while len(levels[0]) > 1:
         levels.insert(0, _per_parent(levels[0], branching).sum(axis=-1))

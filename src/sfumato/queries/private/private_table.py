@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
+from functools import partial
+from math import ceil, prod
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -17,12 +18,12 @@ from sfumato.queries.estimates.rows import refuse_unknown, satisfying
 from sfumato.queries.private import grids, noise, post_processing, quantiles, wavelet
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
-from sfumato.queries.private.budget import UNIT, shown, units_of_cost
-from sfumato.queries.private.columns import Bound, one_writing, stated, unread, whole_steps
+from sfumato.queries.private.budget import UNIT, exact_number, shown, units_of_cost
+from sfumato.queries.private.columns import Bound, one_writing, stated, step_of, unread, whole_steps
 from sfumato.queries.query import Query
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import check_confidence, is_number, is_whole, require
 
 Where = Mapping[str, object]
 Shape: TypeAlias = Literal["cells", "tree", "wavelet"]
@@ -114,7 +115,7 @@ class PrivateTable:
 
     def count(self, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95) -> PrivateAnswer:
         """Count rows."""
-        chosen, paid = self._pay(where, "count", epsilon, confidence)
+        chosen, paid = self._pay(where, "count", epsilon, confidence, self._adding(1))
         return self._total(np.array([chosen.sum()], dtype=np.int64), self.unit.max_rows, 1.0, paid)
 
     def sum(
@@ -122,9 +123,10 @@ class PrivateTable:
     ) -> PrivateAnswer:
         """Sum a column of numbers."""
         values, low, high = self._stated.bounded(column)
-        chosen, paid = self._pay(where, f"sum of {column}", epsilon, confidence)
-        steps, step, most = whole_steps(values[chosen & ~np.isnan(values)], low, high)
-        return self._total(steps.sum(keepdims=True), most * self.unit.max_rows, step, paid)
+        step, most = step_of(low, high)
+        chosen, paid = self._pay(where, f"sum of {column}", epsilon, confidence, self._adding(most))
+        steps = whole_steps(values[chosen & ~np.isnan(values)], low, high)
+        return self._total(noise.summed(steps), most * self.unit.max_rows, step, paid)
 
     def mean(
         self, column: str, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95
@@ -135,11 +137,12 @@ class PrivateTable:
         interval follows from both.
         """
         values, low, high = self._stated.bounded(column)
-        chosen, paid = self._pay(where, f"mean of {column}", epsilon, confidence)
         middle, half = (low + high) / 2, (high - low) / 2
-        steps, step, most = whole_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
+        step, most = step_of(-half, half)
+        chosen, paid = self._pay(where, f"mean of {column}", epsilon, confidence, self._adding(2 * most))
+        steps = whole_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
         part = paid._replace(epsilon=paid.epsilon / 2, confidence=(1 + confidence) / 2)
-        total = self._total(steps.sum(keepdims=True), most * self.unit.max_rows, step, part)
+        total = self._total(noise.summed(steps), most * self.unit.max_rows, step, part)
         number = self._total(np.array([len(steps)], dtype=np.int64), self.unit.max_rows, 1.0, part)
         counts = [max(each, 1.0) for each in (number.lower, number.upper)]
         ends = [end / count for end in (total.lower, total.upper) for count in counts]
@@ -171,11 +174,16 @@ class PrivateTable:
         close whole bounds, or a thousand steps. `scale` is that of the noise of the rank.
         """
         values, low, high = self._stated.bounded(column)
-        exact = Fraction(repr(share)) if is_number(share) and 0 < share < 1 else Fraction(0)
+        exact = exact_number(share) if is_number(share) and 0 < share < 1 else None
+        exact = exact or Fraction(0)
         fine = 0 < exact.denominator <= MOST_SHARE_DIGITS and exact > 0
         require(fine, self, "share", "between 0 and 1, with at most 6 decimals", share)
         grid = _grid(low, high, step)
-        chosen, paid = self._pay(where, f"quantile {share} of {column}", epsilon, confidence)
+
+        def fits(cost: Fraction) -> None:
+            quantiles.shift_of_ends(exact, len(grid), max_rows=self.unit.max_rows, epsilon=cost, confidence=confidence)
+
+        chosen, paid = self._pay(where, f"quantile {share} of {column}", epsilon, confidence, fits)
         counts = quantiles.counted(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
         middle, lower, upper, scale = quantiles.select(
             counts, exact, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
@@ -245,10 +253,11 @@ class PrivateTable:
         listed = not isinstance(columns, str) and len({*columns}) == len(columns) == PAIR
         require(listed, self, "columns", "two distinct columns", columns)
         values, lows, highs = zip(*(self._stated.bounded(name) for name in columns), strict=True)
-        chosen, paid = self._pay(where, f"grid of {', '.join(columns)}", epsilon, confidence)
+        fits = self._adding(ceil(1 / grids.FOR_ROWS))
+        chosen, paid = self._pay(where, f"grid of {', '.join(columns)}", epsilon, confidence, fits)
         low, high = np.array(lows), np.array(highs)
         points = np.stack(values, axis=1)[chosen]
-        points = np.clip((points[~np.isnan(points).any(axis=1)] - low) / (high - low), 0.0, 1.0)
+        points = (np.clip(points[~np.isnan(points).any(axis=1)], low, high) - low) / (high - low)
         found = grids.grid_counts(points, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence)
         corners = grids.corners(found.grid, *zip(lows, highs, strict=True))
         return grids.PrivateGrid(
@@ -281,7 +290,8 @@ class PrivateTable:
         sizes = [len(self._form.cells(name, bins[name])[1]) for name in columns]
         require(prod(sizes) <= MOST_CELLS, self, "columns", f"of at most {MOST_CELLS:,} cells", prod(sizes))
         what = "table" if len(columns) > 1 else "histogram"
-        chosen, paid = self._pay(where, f"{what} of {', '.join(columns)}", epsilon, confidence)
+        fits = self._adding(_touched(prod(sizes), shape, branching))
+        chosen, paid = self._pay(where, f"{what} of {', '.join(columns)}", epsilon, confidence, fits)
         found = [self._stated.cells(name, bins[name]) for name in columns]
         inside = np.logical_and.reduce([chosen, *(codes >= 0 for codes, _ in found)])
         flat = np.ravel_multi_index([codes[inside] for codes, _ in found], sizes)
@@ -310,7 +320,7 @@ class PrivateTable:
         """Add noise to counts, to all sums of a tree, or to a wavelet; return counts, margin, scale and tree."""
         if shape == "wavelet":
             coefficients = wavelet.forward(wavelet.padded(counts))
-            touched = 1 + (len(coefficients) - 1).bit_length()
+            touched = _touched(len(counts), shape, branching)
             drawn = noise.noisy(coefficients, sensitivity=touched * self.unit.max_rows, epsilon=paid.epsilon)
             off = wavelet.margin(len(coefficients), drawn.scale, paid.confidence)
             return wavelet.backward(drawn.numbers)[: len(counts)], off, drawn.scale, ()
@@ -339,24 +349,43 @@ class PrivateTable:
             epsilon=paid.cost,
         )
 
+    def _adding(self, sensitivity: int) -> Callable[[Fraction], None]:
+        """Return what refuses an epsilon that is too small for a row to change the numbers by so much in total."""
+        return partial(noise.refuse_too_small, sensitivity * self.unit.max_rows)
+
     def _pay(
-        self, where: Where | None, what: str, epsilon: float | str, confidence: float
+        self,
+        where: Where | None,
+        what: str,
+        epsilon: float | str,
+        confidence: float,
+        fits: Callable[[Fraction], None],
     ) -> tuple[npt.NDArray[np.bool_], Paid]:
         """Judge a question by what is stated, spend, and only then look which rows are asked about.
 
-        From the spending on the budget is gone, whatever happens. No cell value is in the question's description.
+        From the spending on the budget is gone, whatever happens; so `fits` refuses before it what could not be
+        answered. No cell value is in the question's description.
         """
         query = Query(where=where or {})
         for name in query.conditions:
             self._form.refuse_unstated(name)
         satisfying(query.conditions, self._form.columns, 0)
         units = units_of_cost(epsilon, "PrivateTable")
-        fine = is_number(confidence) and 0 < confidence < 1
-        require(fine, self, "confidence", "between 0 and 1", confidence)
+        check_confidence(self, confidence)
+        fits(Fraction(units, UNIT))
         question = what + repr(query).removeprefix("Query(count").removesuffix(")")
         self.accountant.spend(self.analyst, shown(units), question)
         paid = Paid(question, Fraction(units, UNIT), shown(units), confidence)
         return satisfying(query.conditions, self._stated.columns, self._rows), paid
+
+
+def _touched(cells: int, shape: str, branching: int) -> int:
+    """Return in how many of the numbers that get noise a row is: its cell, sums above it, or coefficients."""
+    if shape == "cells":
+        return 1
+    if shape == "tree":
+        return 1 + post_processing.height_of_tree(cells, branching)
+    return 1 + (cells - 1).bit_length()
 
 
 def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:

@@ -14,10 +14,12 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private import noise
 
 Integers = npt.NDArray[np.int64]
 MOST_STEPS = 1_000
+MOST_SHIFT = 2**60
 SAFETY = 1 + 1e-9  # scales are accurate up to rounding
 
 
@@ -38,18 +40,37 @@ def counted(values: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]) -> I
     return np.bincount(np.searchsorted(middles, values), minlength=len(grid)).astype(np.int64)
 
 
+def shift_of_ends(
+    share: Fraction, candidates: int, *, max_rows: int, epsilon: Fraction, confidence: float
+) -> tuple[int, int]:
+    """Return the sensitivity of a score, and how far the ranks of the interval's ends are from that of the quantile.
+
+    Both follow from the question alone. One whose ranks would not fit into 64 bits is refused, before it is paid.
+    """
+    sensitivity = max_rows * max(share.numerator, share.denominator - share.numerator)
+    quarter = noise.selection_scale(sensitivity=sensitivity, epsilon=epsilon / 4)
+    shift = ceil(noise.selection_margin(quarter * SAFETY, candidates, (1 - confidence) / 2)) + 1
+    if shift > MOST_SHIFT:
+        raise InvalidParameterError(
+            "Such a small epsilon needs ranks that do not fit into 64 bits; give a larger one, or a share with fewer "
+            "decimals."
+        )
+    return sensitivity, shift
+
+
 def select(
     counts: Integers, share: Fraction, *, max_rows: int, epsilon: Fraction, confidence: float
 ) -> tuple[int, int, int, float]:
     """Select the indices of a quantile and of both ends of its interval; also return the scale of the rank's noise.
 
-    Half of epsilon pays for the quantile, and a quarter for each end.
+    Half of epsilon pays for the quantile, and a quarter for each end. Ranks fit into 64 bits: a share has at most 6
+    decimals, no memory holds 2**40 rows, and the ends are shifted by at most 2**60.
     """
     part, whole = share.numerator, share.denominator
+    sensitivity, shift = shift_of_ends(share, len(counts), max_rows=max_rows, epsilon=epsilon, confidence=confidence)
     below = np.concatenate([[0], np.cumsum(counts)])
     wanted = part * int(below[-1])
     under, up_to = whole * below[:-1], whole * below[1:]
-    sensitivity = max_rows * max(part, whole - part)
 
     def selected(rank: int, cost: Fraction) -> tuple[int, float]:
         over, short = under - rank, rank - up_to
@@ -57,8 +78,6 @@ def select(
         scores = np.maximum(np.maximum(over, short), 0)
         return noise.least(scores, sensitivity=sensitivity, epsilon=cost)
 
-    quarter = noise.selection_scale(sensitivity=sensitivity, epsilon=epsilon / 4)
-    shift = ceil(noise.selection_margin(quarter * SAFETY, len(counts), (1 - confidence) / 2)) + 1
     middle, scale = selected(wanted, epsilon / 2)
     lower, _ = selected(wanted - shift, epsilon / 4)
     upper, _ = selected(wanted + shift, epsilon / 4)
