@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """The dtype of a column before it became canonical."""
+    """The dtype of a column before it became canonical, and for days that it held as text, their notation."""
 
     column: str
     canonical: pa.DataType
     dtype: Any = field(repr=False)
+    written: str | None = None
 
     @property
     def order(self) -> tuple[str, ...] | None:

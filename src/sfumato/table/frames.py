@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
+from sfumato.table.text_days import as_written, days_of
 from sfumato.threads import in_threads
 
 ZONE = b"zone"
@@ -108,8 +109,8 @@ class FrameKind:
     """The kind of dataframe a table came from, and the way back to it.
 
     A column gets its original dtype back if it still has the canonical type it came in with and its values
-    fit; otherwise it keeps the natural dtype of its new values. Categories that no longer occur are
-    dropped, because a list of categories would reveal values that were not published.
+    fit; otherwise it keeps the natural dtype of its new values. Days that came as text become text again. Categories
+    that no longer occur are dropped, because a list of categories would reveal values that were not published.
     """
 
     name: str
@@ -125,6 +126,11 @@ class FrameKind:
     def restore(self, table: pa.Table) -> SameKind:
         """Return a canonical table as the same kind of dataframe, with a new index."""
         known = {original.column: original for original in self.originals}
+        for place, name in enumerate(table.column_names):
+            written = known[name].written if name in known else None
+            if written is not None and known[name].canonical == table.schema.field(name).type:
+                table = table.set_column(place, name, as_written(table[name], written))
+                known[name] = replace(known[name], canonical=pa.string())
         dtypes = {
             name: known[name].dtype
             for name in table.column_names
@@ -155,7 +161,8 @@ class FrameKind:
 def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     """Convert any dataframe to a canonical Arrow table, and return its kind to restore it later.
 
-    The caller's object is never changed. A pandas index is remembered but is not a column.
+    The caller's object is never changed. A pandas index is remembered but is not a column. ISO days that pandas and
+    Polars hold as text, as they do after reading a CSV file, are days; a column of an Arrow table has the type it says.
     """
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
@@ -221,12 +228,18 @@ def _collected(lazy: Any) -> Any:
 
 
 def _with_kind(name: str, table: pa.Table, dtypes: list[Any], index: object = None) -> tuple[pa.Table, FrameKind]:
+    types = table.schema.types
     table = canonical(table)
-    originals = tuple(
-        Original(column=column, canonical=table.schema.field(column).type, dtype=dtype)
-        for column, dtype in zip(table.column_names, dtypes, strict=False)
-    )
-    return table, FrameKind(name=name, originals=originals, index=index)
+    originals = []
+    for place, dtype in enumerate(dtypes):
+        column = table.column_names[place]
+        plain = name != "pyarrow" and not pa.types.is_dictionary(types[place])  # categories are what they say
+        days = days_of(column, table[column]) if plain else None
+        if days is not None:
+            table = table.set_column(place, column, days[0])
+        kind, written = table.schema.field(place).type, None if days is None else days[1]
+        originals.append(Original(column=column, canonical=kind, dtype=dtype, written=written))
+    return table, FrameKind(name=name, originals=tuple(originals), index=index)
 
 
 def _refuse_unnamed(names: list[object]) -> None:

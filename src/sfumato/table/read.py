@@ -18,6 +18,7 @@ from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
 from sfumato.table.formats.parquet import are_several
 from sfumato.table.formats.totals import total_below
 from sfumato.table.frames import canonical, to_arrow
+from sfumato.table.text_days import with_days
 from sfumato.validation import did_you_mean, is_whole, require
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
         given |= findings.options
     told = {"findings": findings} if form.tells and not given.get("as_text") else {}
     found = _read(form, source, given | told)
+    if "column_types" not in form.read_options and not given.get("as_text"):
+        found = with_days(found, types)
     if types:
         found = canonical(retyped(found, Conventions(column_types=types).column_types))
         given["column_types"] = types

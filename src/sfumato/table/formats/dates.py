@@ -9,7 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.formats.inference import all_match, cast_or_none
+from sfumato.table.formats.inference import CLOCK, all_match, cast_or_none, moments
 from sfumato.validation import require
 
 ISO = "yyyy-mm-dd"
@@ -18,7 +18,6 @@ PARTS = {"y": "year", "m": "month", "d": "day"}
 RUN = re.compile(r"y+|m+|d+|[^ymd]+")
 DIGITS = {"yyyy": "{4}", "yy": "{2}", "mm": "{1,2}", "m": "{1,2}", "dd": "{1,2}", "d": "{1,2}"}
 FIRST_YEAR = 1930  # of the hundred years that two digits stand for, as in spreadsheets
-CLOCK = r"(?P<clock>(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?)"
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class DateFormat:
         day = "".join(
             f"(?P<{PARTS[part[0]]}>[0-9]{DIGITS[part]})" if part[0] in PARTS else re.escape(part) for part in self._runs
         )
-        return day + CLOCK
+        return rf"{day}(?P<clock>(?:{CLOCK})?)"
 
     def fits(self, values: pa.Array) -> bool:
         """Return whether all texts are days, or moments, of this format."""
@@ -122,4 +121,4 @@ def parsed_iso(values: pa.Array) -> pa.Array | None:
     if values.null_count:
         return None
     days = cast_or_none(values, pa.date32()) if all_match(values, r"[0-9]{4}-[0-9]{2}-[0-9]{2}") else None
-    return cast_or_none(values, pa.timestamp("us")) if days is None else days
+    return moments(values, pa.timestamp("us")) if days is None else days

@@ -21,8 +21,9 @@ REAL = rf"(0|[1-9][0-9]*)?\.[0-9]+({EXPONENT})?|(0|[1-9][0-9]*)\.({EXPONENT})?|(
 NUMBER = rf"-?((0|[1-9][0-9]{{0,15}})|{REAL})"  # longer whole numbers are codes, which a float would round
 INFINITE = r"-?(inf|Inf|INF)(inity|INITY)?"
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-MOMENT = DAY + r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
-ZONED = DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+CLOCK = r"[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"  # spreadsheets write hours with one digit
+MOMENT = rf"{DAY}(?:{CLOCK})?"
+ZONED = rf"{DAY}{CLOCK}(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)"
 GLANCE = 1000
 SLICE = 1 << 20
 
@@ -67,10 +68,19 @@ def parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per
     if all_match(values, DAY):
         return cast_or_none(values, pa.date32())
     if all_match(values, MOMENT):
-        return cast_or_none(values, pa.timestamp("us"))
+        return moments(values, pa.timestamp("us"))
     if all_match(values, ZONED):
-        return cast_or_none(values, pa.timestamp("us", "UTC"))
+        return moments(values, pa.timestamp("us", "UTC"))
     return None
+
+
+def moments(values: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
+    """Return ISO texts, whose hours may have one digit, as moments, or None if one of them does not fit.
+
+    >>> moments(pa.array(["2024-02-01 7:39"]), pa.timestamp("us")).cast(pa.string()).to_pylist()
+    ['2024-02-01 07:39:00.000000']
+    """
+    return cast_or_none(pc.replace_substring_regex(values, "([T ])([0-9]:)", r"\10\2"), kind)
 
 
 def parsed_numbers(values: pa.Array) -> pa.Array | None:
@@ -112,7 +122,7 @@ def all_match(values: pa.Array, pattern: str) -> bool:
     return all(pc.all(pc.match_substring_regex(part, whole), min_count=0).as_py() for part in parts)
 
 
-def cast_or_none(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
+def cast_or_none(values: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
     """Return values as another type, or None if one of them does not fit."""
     try:
         return values.cast(kind)

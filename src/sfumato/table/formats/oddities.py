@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.table.formats.dates import ISO, USUAL, DateFormat
-from sfumato.table.formats.inference import all_match, parsed_numbers
+from sfumato.table.formats.inference import all_match, parsed, parsed_numbers
 from sfumato.table.formats.numerals import COMMA, POINT, units_of
 
 EITHER = r"-?[0-9]+(?:[.,][0-9]+)?"
@@ -74,7 +74,7 @@ def _days(name: str, values: pa.Array) -> str | None:
             f"Column {name!r} has dates in {len(formats)} formats, {' and '.join(formats)}, and is read as text; read"
             f" all with column_types={{{name!r}: {how!r}}} (--column-type '{name}={how}'), or correct it."
         )
-    if formats and not fitting_formats(values):
+    if formats and parsed(values) is None and not fitting_formats(values):
         return (
             f"Column {name!r} has days written {formats[0]} that no calendar has, and is read as text; correct it, or"
             f" keep it with {_as_text(name)}."

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, texts_of, unlike
 from sfumato.table.formats.identifiers import name_table, occupied, one_statement, quoted
-from sfumato.table.formats.inference import DAY, MOMENT, ZONED, all_match, cast_or_none
+from sfumato.table.formats.inference import DAY, MOMENT, ZONED, all_match, moments
 from sfumato.table.values import texts, zoned_texts
 from sfumato.validation import did_you_mean
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LIST_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 ROWS_AT_ONCE = 1 << 15
+ISO_TYPES = ((DAY, pa.date32()), (MOMENT, pa.timestamp("us")), (ZONED, pa.timestamp("us", "UTC")))
 TYPES = {
     pa.string(): "TEXT",
     pa.int64(): "INTEGER",
@@ -95,12 +96,11 @@ def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     if kind.startswith("BOOL"):
         return _booleans(column)
     if pa.types.is_string(column.type) and kind.startswith(("DATE", "TIMESTAMP")):
-        values = column.unique()
-        wanted = pa.date32() if all_match(values.drop_null(), DAY) else pa.timestamp("us")
-        if all_match(values.drop_null(), ZONED) and cast_or_none(values, pa.timestamp("us", "UTC")) is not None:
-            return column.cast(pa.timestamp("us", "UTC"))
-        if all_match(values.drop_null(), MOMENT) and cast_or_none(values, wanted) is not None:
-            return column.cast(wanted)
+        known = column.unique().drop_null()
+        for pattern, wanted in ISO_TYPES:
+            if all_match(known, pattern):
+                found = moments(column, wanted)
+                return column if found is None else found
     return column
 
 
