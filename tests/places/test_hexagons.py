@@ -63,25 +63,20 @@ def test_every_point_of_the_area_is_in_one_of_its_hexagons(corner, places, level
     west, south, side = corner
     area = Area(west=west, south=south, east=west + side, north=south + side)
     at = np.clip(np.array(places) * side + (west, south), (west, south), (area.east, area.north))
-    ways = Trajectories.of(
-        Points(
-            owner=np.zeros(1, dtype=np.int64),
-            offsets=np.array([0, len(at)]),
-            times=np.arange(len(at)),
-            longitudes=at[:, 0],
-            latitudes=at[:, 1],
-        )
-    )
     hexagons = Hexagons(area=area, resolution=levels[0], finest=levels[1])
-    named = [hexagons.names[number] for number in hexagons.numbers(ways)]
+    named = [hexagons.names[number] for number in hexagons.numbers(at[:, 0], at[:, 1])]
     finest = levels[1] or levels[0]
     assert named == [h3.cell_to_parent(h3.latlng_to_cell(y, x, finest), levels[0]) for x, y in at.tolist()]
+
+
+def degrees(ways):
+    return ways.points.longitudes, ways.points.latitudes
 
 
 def test_hexagons_come_from_the_area_and_not_from_the_data():
     hexagons = Hexagons(area=BERLIN, resolution=7)
     names = hexagons.names
-    hexagons.numbers(moving(1, 1))
+    hexagons.numbers(*degrees(moving(1, 1)))
     assert hexagons.names == names
     assert len(hexagons) == len(names) == 70
     assert all(h3.get_resolution(name) == 7 for name in names)
@@ -90,23 +85,23 @@ def test_hexagons_come_from_the_area_and_not_from_the_data():
 def test_counts_of_coarser_hexagons_are_sums_of_finer_ones():
     ways = moving(50)
     fine, coarse = Hexagons(area=BERLIN, resolution=8), Hexagons(area=BERLIN, resolution=6, finest=8)
-    counts = np.bincount(coarse.numbers(ways), minlength=len(coarse))
+    counts = np.bincount(coarse.numbers(*degrees(ways)), minlength=len(coarse))
     summed = dict.fromkeys(coarse.names, 0)
-    for name, count in zip(fine.names, np.bincount(fine.numbers(ways), minlength=len(fine)), strict=True):
+    for name, count in zip(fine.names, np.bincount(fine.numbers(*degrees(ways)), minlength=len(fine)), strict=True):
         summed[h3.cell_to_parent(name, 6)] += int(count)
     assert list(summed.values()) == counts.tolist()
-    by_geometry = Hexagons(area=BERLIN, resolution=6).numbers(ways)
+    by_geometry = Hexagons(area=BERLIN, resolution=6).numbers(*degrees(ways))
     named = np.array(Hexagons(area=BERLIN, resolution=6).names)[by_geometry]
-    assert (named != np.array(coarse.names)[coarse.numbers(ways)]).any()
+    assert (named != np.array(coarse.names)[coarse.numbers(*degrees(ways))]).any()
 
 
 def test_hexagons_serve_where_squares_do(tmp_path):
     ways, hexagons = moving(), Hexagons(area=BERLIN, resolution=5)
     accountant = Accountant(tmp_path / "budget.db", total=30)
     asked = {"places": hexagons, "epsilon": 10, "accountant": accountant, "analyst": "ada"}
-    assert private_density(ways, **asked, points=6).names == hexagons.names
-    assert private_trips(ways, **asked).counts.shape == (len(hexagons), len(hexagons))
-    assert private_prefix_tree(ways, **asked, height=1).names == hexagons.names
+    assert private_density(ways, **asked, points=6).names == (*hexagons.names, "elsewhere")
+    assert private_trips(ways, **asked).counts.shape == (len(hexagons) + 1, len(hexagons) + 1)
+    assert private_prefix_tree(ways, **asked, height=1).names == (*hexagons.names, "elsewhere")
     counted = unicity(ways, points=2, cells=hexagons, seed=1)
     assert counted.meters == hexagons.meters
     assert counted.share < unicity(ways, points=2, cells=Hexagons(area=BERLIN, resolution=9), seed=1).share
@@ -123,7 +118,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(monkeypatch):
     with pytest.raises(InvalidParameterError, match="ask for a coarser one"):
         Hexagons(area=BERLIN, resolution=12)
     with pytest.raises(SchemaError, match="outside the area"):
-        Hexagons(area=Area(west=13.3, south=52.45, east=13.4, north=52.5)).numbers(moving())
+        Hexagons(area=Area(west=13.3, south=52.45, east=13.4, north=52.5)).numbers(*degrees(moving()))
     with pytest.raises(InvalidParameterError, match="Squares or Hexagons"):
         unicity(moving(), cells="hexagons")
     monkeypatch.setitem(sys.modules, "h3.api.basic_int", None)

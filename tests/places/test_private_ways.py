@@ -39,10 +39,11 @@ def asked(tmp_path):
 def test_counts_are_right_where_noise_is_tiny(asked):
     ways = visited(["ab", "ab", "cb", "a"])
     density = private_density(ways, places=["a", "b", "c", "d"], epsilon=200_000, points=2, **asked)
-    assert density.counts.tolist() == [3, 3, 1, 0]
+    assert density.counts.tolist() == [3, 3, 1, 0, 0]
     trips = private_trips(ways, places=["a", "b", "c", "d"], epsilon=200_000, **asked)
-    assert trips.counts.tolist() == [[1, 2, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
-    assert trips.to_arrow().num_rows == 16
+    assert trips.counts[:4, :4].tolist() == [[1, 2, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert trips.counts[4].sum() == trips.counts[:, 4].sum() == 0
+    assert trips.to_arrow().num_rows == 25
     assert asked["accountant"].balance().total.spent == "400000"
 
 
@@ -58,10 +59,8 @@ def test_squares_of_a_public_area_are_places(asked):
     ways = Trajectories(sf.samples.generate_ways(20, 1, seed=1))
     found = private_density(ways, places=Squares(area=CITY, order=3), epsilon=100_000, points=1000, **asked)
     assert found.counts.sum() == len(ways.points)
-    assert len(found.names) == 64
-    small = Area(west=13.39, south=52.49, east=13.41, north=52.51)
-    with pytest.raises(SchemaError, match="outside the area"):
-        private_density(ways, places=Squares(area=small), epsilon=1, **asked)
+    assert len(found.names) == 65
+    assert found.counts[-1] == 0
 
 
 def test_a_person_counts_no_more_than_agreed():
@@ -107,13 +106,67 @@ def test_n_grams_count_what_follows_directly_wherever_it_is(asked):
 
 def test_bad_requests_are_refused_before_anything_is_paid(asked):
     ways = visited(["ab"])
-    with pytest.raises(SchemaError, match="1 points are at places that were not named"):
-        private_density(ways, places=["a"], epsilon=1, **asked)
+    for names in ([], ["a", "a"], ["a", "elsewhere"], "ab"):
+        with pytest.raises(InvalidParameterError, match="different names, none of them 'elsewhere'"):
+            private_density(ways, places=names, epsilon=1, **asked)
+    with pytest.raises(InvalidParameterError, match="64 bits"):
+        private_density(ways, places=["a"], epsilon=1, points=10**30, **asked)
+    with pytest.raises(InvalidParameterError, match="64 bits"):
+        private_n_grams(ways, places=["a"], epsilon="1e-12", longest=10**9, **asked)
+    with pytest.raises(InvalidParameterError, match="finer than a millimeter"):
+        Squares(area=Area(west=0, south=0, east=1e-7, north=1e-7))
     with pytest.raises(InvalidParameterError, match="height"):
         private_prefix_tree(ways, places=["a", "b"], epsilon=1, height=0, **asked)
     with pytest.raises(SchemaError, match="no coordinates"):
         private_density(ways, places=Squares(area=CITY), epsilon=1, **asked)
     assert asked["accountant"].balance().answers == 0
+
+
+def test_points_elsewhere_are_counted_and_never_told_before_payment(asked):
+    """A refusal that counts them, or that comes only if there are any, would tell exactly who is where."""
+    ways = visited(["ab", "ab", "cb", "xyb"])
+    exact = {"epsilon": 300_000, **asked}
+    assert private_density(ways, places=["a", "b"], points=9, **exact).counts.tolist() == [2, 4, 3]
+    assert private_trips(ways, places=["a", "b"], **exact).counts.tolist() == [[0, 2, 0], [0, 0, 0], [0, 2, 0]]
+    exact["accountant"] = Accountant(asked["accountant"].path.with_name("other.db"), total=300_000)
+    tree = private_prefix_tree(visited(["axb"] * 50 + ["x"] * 30), places=["a", "b"], height=3, **exact)
+    assert tree.names == ("a", "b", "elsewhere")
+    shown = pa.TableGroupBy(tree.ways().to_arrow(), "person").aggregate([("place", "list")])["place_list"].to_pylist()
+    assert shown == [["a", "b"]] * 50
+
+
+def test_an_area_that_is_too_small_answers_like_any_other(asked):
+    small = Area(west=13.39, south=52.49, east=13.41, north=52.51)
+    ways = Trajectories(sf.samples.generate_ways(20, 1, seed=1))
+    found = private_density(ways, places=Squares(area=small, order=1), epsilon=100_000, points=1000, **asked)
+    shown = found.to_arrow().to_pylist()
+    assert sum(row["count"] for row in shown) == len(ways.points)
+    assert (shown[-1]["place"], shown[-1]["longitude"], shown[-1]["count"] > 0) == ("elsewhere", None, True)
+
+
+def test_nobody_at_all_is_answered_like_everybody(asked):
+    nobody = visited(["a"])
+    nobody.points = nobody.points.take(np.zeros(0, dtype=np.int64))
+    exact = {"places": ["a", "b"], "epsilon": 300_000}
+    for number, count in enumerate((private_density, private_trips, private_prefix_tree, private_n_grams)):
+        accountant = Accountant(asked["accountant"].path.with_name(f"{number}.db"), total=1_000_000)
+        count(nobody, **exact, accountant=accountant, analyst="ann")
+        assert accountant.balance().answers == 1
+
+
+def test_refused_questions_are_recorded(asked):
+    ways, accountant = visited(["ab"]), asked["accountant"]
+    for _ in range(2):
+        with pytest.raises(InvalidParameterError):
+            private_prefix_tree(ways, places=["a", "b"], epsilon=1, height=0, **asked)
+    accountant.spend("ann", 1, "something else")
+    with pytest.raises(InfeasibleError, match="999999 left"):
+        private_density(ways, places=["a"], epsilon=1_000_000, accountant=accountant, analyst="bo")
+    found = {(each.analyst, each.question.partition("(")[0], each.reason): each.times for each in accountant.refusals()}
+    assert found == {
+        ("ann", "private_prefix_tree", "InvalidParameterError"): 2,
+        ("bo", "private_density", "InfeasibleError"): 1,
+    }
 
 
 def test_a_tree_in_which_noise_hides_everything_has_no_ways():

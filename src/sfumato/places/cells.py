@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.exceptions import SchemaError
 from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, require
@@ -29,10 +30,12 @@ def place_cells(ways: Trajectories, meters: float, cells: PublicCells | None = N
     If there are cells of a public area, their numbers are given instead.
     """
     require(is_number(meters) and meters > 0, "places", "meters", "a number above 0", meters)
+    points: Points = ways.points
     if cells is not None:
         require(isinstance(cells, PublicCells), "places", "cells", "Squares or Hexagons", type(cells).__name__)
-        return cells.numbers(ways)
-    points: Points = ways.points
+        if not points.has_coordinates:
+            raise SchemaError("The ways have no coordinates; leave out cells, and their places are known by name.")
+        return cells.numbers(points.longitudes, points.latitudes)
     if not points.has_coordinates:
         assert points.places is not None  # noqa: S101 - one of both is known
         return points.places

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.exceptions import InvalidParameterError
 from sfumato.places.earth import RADIUS, Area, Floats
-from sfumato.places.trajectories import Trajectories
 from sfumato.table.extras import optional_library
 from sfumato.validation import is_whole, require
 
@@ -85,14 +84,11 @@ class Hexagons:
         areas = [area_of(cell, "m^2") for cell in self._cells.tolist()]
         return sqrt(sum(areas) / len(areas))
 
-    def numbers(self, ways: Trajectories) -> Integers:
+    def numbers(self, longitudes: Floats, latitudes: Floats) -> Integers:
         """Return the hexagon of every point; points outside the area are refused."""
-        points = ways.points
-        if not points.has_coordinates:
-            raise SchemaError("The ways have no coordinates; name their places instead of hexagons.")
-        self.area.refuse_outside(points.longitudes, points.latitudes)
-        place, at = _h3().latlng_to_cell, zip(points.latitudes.tolist(), points.longitudes.tolist(), strict=True)
-        placed = np.fromiter((place(*degrees, self._placed) for degrees in at), np.int64, len(points.latitudes))
+        self.area.refuse_outside(longitudes, latitudes)
+        place, at = _h3().latlng_to_cell, zip(latitudes.tolist(), longitudes.tolist(), strict=True)
+        placed = np.fromiter((place(*degrees, self._placed) for degrees in at), np.int64, len(latitudes))
         different, which = np.unique(placed, return_inverse=True)
         climbed = self._climbed(different)
         found = np.searchsorted(self._cells, climbed)

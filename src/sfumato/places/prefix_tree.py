@@ -17,7 +17,7 @@ from sfumato.places.private_counts import pay, some_ways
 from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
 from sfumato.places.publishing import only_points, rounded
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.noise import noisy
 from sfumato.randomness import Stream
 from sfumato.validation import is_whole, require
@@ -33,7 +33,7 @@ class SequenceCounts:
 
     Parameters
     ----------
-    names : the names of the places.
+    names : the names of the places; the last is elsewhere, that of all points at none of the public ones.
     levels : for every length, the sequences as rows of places and their counts.
     scale, threshold : of the noise, and the noisy count from which on a sequence is kept.
     epsilon : what was paid.
@@ -80,14 +80,19 @@ class PrefixTree(SequenceCounts):
     def ways(self) -> Trajectories:
         """Return as many made-up ways as the counts say; nobody walked any of them.
 
-        Their points are the middles of squares, if places are squares.
+        Their points are the middles of squares, if places are squares; what is elsewhere is left out of them.
         """
+        elsewhere = len(self.names) - 1
         whole: list[tuple[Integers, int]] = []
         for depth, (prefixes, counts) in enumerate(self.levels):
             later = (
                 _continued(prefixes, self.levels[depth + 1]) if depth + 1 < len(self.levels) else np.zeros_like(counts)
             )
-            whole += [(row, int(many)) for row, many in zip(prefixes, counts - later, strict=True) if many > 0]
+            whole += [
+                (row[row != elsewhere], int(many))
+                for row, many in zip(prefixes, counts - later, strict=True)
+                if many > 0 and (row != elsewhere).any()
+            ]
         if not whole:
             raise InfeasibleError(
                 "Noise hides all ways: no place reaches its threshold; pay more, or name fewer places."
@@ -108,7 +113,7 @@ class PrefixTree(SequenceCounts):
             longitudes=rounded(middles[0])[places],
             latitudes=rounded(middles[1])[places],
             places=places,
-            names=self.names,
+            names=self.names[:-1],
             timed=False,
         )
         return Trajectories.of(points)
@@ -123,6 +128,7 @@ def passing_chance(scale: float, threshold: int) -> float:
     return exp(-threshold / scale) / (1 + exp(-1 / scale))
 
 
+@recording_refusals
 def private_prefix_tree(
     ways: Trajectories,
     *,
@@ -141,7 +147,7 @@ def private_prefix_tree(
     Parameters
     ----------
     ways, epsilon, accountant, analyst : as for `private_density`.
-    places : all places, known to everybody beforehand.
+    places : all places, known to everybody beforehand; points at none of them are at one more, elsewhere.
     height : the largest length of a prefix; ways are cut there, or earlier where four million prefixes would be looked
         at.
     trips : at most so many ways of a person are counted, drawn at random.
@@ -154,13 +160,15 @@ def private_prefix_tree(
     for name, value in (("height", height), ("trips", trips)):
         require(is_whole(value) and value >= 1, "private_prefix_tree", name, "a whole number of at least 1", value)
     numbers, names = place_numbers(ways, places)
-    paid = pay(ways, epsilon, accountant, analyst, f"prefix tree of {len(names)} places, height {height}")
+    question = f"prefix tree of {len(names)} places, height {height}"
+    paid = pay(ways, (epsilon, accountant, analyst), question, sensitivity=trips * height)
     some = _some(ways.points, numbers, trips)
     begins = np.arange(len(some)) - some.offsets[some.way]
     grown = _grown(_windows(some, height)[begins == 0], names, height, trips, paid)
     return PrefixTree(**grown, middles=middles_of(places))
 
 
+@recording_refusals
 def private_n_grams(
     ways: Trajectories,
     *,
@@ -189,7 +197,8 @@ def private_n_grams(
     for name, value in (("size", size), ("longest", longest), ("trips", trips)):
         require(is_whole(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
     numbers, names = place_numbers(ways, places)
-    paid = pay(ways, epsilon, accountant, analyst, f"sequences of {len(names)} places, up to {size}")
+    question = f"sequences of {len(names)} places, up to {size}"
+    paid = pay(ways, (epsilon, accountant, analyst), question, sensitivity=trips * longest * size)
     some = _some(ways.points, numbers, trips)
     early = np.arange(len(some)) - some.offsets[some.way] < longest
     grown = _grown(_windows(only_points(some, early), size), names, size, trips * longest, paid)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from math import isqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,18 @@ from sfumato.places.earth import Floats
 from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
 from sfumato.places.publishing import rounded
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
-from sfumato.queries.private.noise import margin, noisy
+from sfumato.queries.private.noise import margin, noisy, refuse_too_small
 from sfumato.randomness import Stream
 from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 MOST_CELLS = 4_000_000
+MOST_NAMED = isqrt(MOST_CELLS) - 1  # of trips: pairs of places, and of elsewhere
 PERSON = "person"
 CONFIDENCE = 0.95
+Paying: TypeAlias = tuple[float | str, Accountant, str]  # epsilon, accountant and analyst
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -32,7 +35,7 @@ class PlaceCounts:
 
     Parameters
     ----------
-    names : the names of the places.
+    names : the names of the places; the last is elsewhere, that of all points at none of the public ones.
     counts : a number for every place, or a row of numbers for every first place.
     scale : of the discrete Laplace noise.
     epsilon : what was paid.
@@ -58,7 +61,8 @@ class PlaceCounts:
             head: pa.array(self.names).take(pa.array(row)) for head, row in zip(heads, at, strict=True)
         }
         if self.middles is not None and self.counts.ndim == 1:
-            columns |= dict(zip(("longitude", "latitude"), map(rounded, self.middles), strict=True))
+            middles = (pa.array(rounded(side), from_pandas=True) for side in self.middles)
+            columns |= dict(zip(("longitude", "latitude"), middles, strict=True))
         return pa.table({**columns, "count": self.counts.ravel()})
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,6 +75,7 @@ class PlaceCounts:
         return f"Counts of {self.counts.size:,} {what}, {told}"
 
 
+@recording_refusals
 def private_density(
     ways: Trajectories,
     *,
@@ -85,7 +90,7 @@ def private_density(
     Parameters
     ----------
     ways : the trajectories.
-    places : all places, known to everybody beforehand; points elsewhere are refused.
+    places : all places, known to everybody beforehand; points at none of them are counted at one more, elsewhere.
     epsilon : the privacy loss.
     accountant : what pays it; it belongs to these ways from then on.
     analyst : who asks.
@@ -98,6 +103,7 @@ def private_density(
     return replace(_counted(ways, counts, names, cap, (epsilon, accountant, analyst)), middles=middles_of(places))
 
 
+@recording_refusals
 def private_trips(
     ways: Trajectories,
     *,
@@ -116,16 +122,21 @@ def private_trips(
     """
     cap = _checked_cap(trips, "trips")
     numbers, names = place_numbers(ways, places)
-    require(len(names) ** 2 <= MOST_CELLS, "private_trips", "places", "at most 2,000 places", len(names))
+    require(len(names) ** 2 <= MOST_CELLS, "private_trips", "places", f"at most {MOST_NAMED:,} places", len(names) - 1)
     kept = drawn_per_person(ways.points.owner, cap, Stream())
     first, last = numbers[ways.points.offsets[:-1]][kept], numbers[ways.points.offsets[1:] - 1][kept]
     counts = np.bincount(first * len(names) + last, minlength=len(names) ** 2).reshape(len(names), -1)
     return _counted(ways, counts, names, cap, (epsilon, accountant, analyst))
 
 
-def pay(ways: Trajectories, epsilon: float | str, accountant: Accountant, analyst: str, question: str) -> Fraction:
-    """Pay for a question about ways before it is answered, and return the exact epsilon."""
+def pay(ways: Trajectories, paying: Paying, question: str, *, sensitivity: int) -> Fraction:
+    """Pay for a question about ways before it is answered, and return the exact epsilon.
+
+    A person changes the answer by at most `sensitivity` in total.
+    """
+    epsilon, accountant, analyst = paying
     units = units_of_cost(epsilon, question)
+    refuse_too_small(sensitivity, Fraction(units, UNIT))
     accountant.belong_to(ways.digest(), PERSON)
     accountant.spend(analyst, shown(units), question)
     return Fraction(units, UNIT)
@@ -155,9 +166,9 @@ def _counted(
     counts: npt.NDArray[np.int64],
     names: tuple[str, ...],
     cap: int,
-    paying: tuple[float | str, Accountant, str],
+    paying: Paying,
 ) -> PlaceCounts:
-    epsilon = pay(ways, *paying, f"counts of {counts.size} cells")
+    epsilon = pay(ways, paying, f"counts of {counts.size} cells", sensitivity=cap)
     found = noisy(counts.ravel().astype(np.int64), sensitivity=cap, epsilon=epsilon)
     units = units_of_cost(paying[0], "places")
     return PlaceCounts(names=names, counts=found.numbers.reshape(counts.shape), scale=found.scale, epsilon=shown(units))

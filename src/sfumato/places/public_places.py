@@ -13,12 +13,13 @@ import numpy.typing as npt
 from sfumato.exceptions import SchemaError
 from sfumato.places.earth import Area, Floats
 from sfumato.places.hexagons import Hexagons
-from sfumato.places.squares import Snapshot
+from sfumato.places.squares import Snapshot, refuse_too_fine
 from sfumato.places.trajectories import Trajectories
 from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 MOST_ORDER = 8
+ELSEWHERE = "elsewhere"  # the place of all points that are at none of the public places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,7 @@ class Squares:
         require(isinstance(self.area, Area), self, "area", "an sf.places.Area", type(self.area).__name__)
         good = is_whole(self.order) and 1 <= self.order <= MOST_ORDER
         require(good, self, "order", f"a whole number from 1 to {MOST_ORDER}", self.order)
+        refuse_too_fine(self.area, self.order)
 
     def __len__(self) -> int:
         return int(4**self.order)
@@ -61,12 +63,9 @@ class Squares:
         """The side of a square; where they are higher than wide, of one that is as large."""
         return sqrt(self.area.width * self.area.height / len(self))
 
-    def numbers(self, ways: Trajectories) -> Integers:
+    def numbers(self, longitudes: Floats, latitudes: Floats) -> Integers:
         """Return the square of every point; points outside are refused."""
-        points = ways.points
-        if not points.has_coordinates:
-            raise SchemaError("The ways have no coordinates; name their places instead of squares.")
-        found = Snapshot.of(points.longitudes, points.latitudes, order=self.order, area=self.area)
+        found = Snapshot.of(longitudes, latitudes, order=self.order, area=self.area)
         return found.rows * (1 << self.order) + found.columns
 
 
@@ -75,20 +74,32 @@ PublicPlaces: TypeAlias = PublicCells | Sequence[str]
 
 
 def middles_of(places: PublicPlaces) -> tuple[Floats, Floats] | None:
-    """Return where public places are, if that is known."""
-    return places.middles if isinstance(places, PublicCells) else None
+    """Return where public places are, if that is known; elsewhere is nowhere."""
+    if not isinstance(places, PublicCells):
+        return None
+    longitudes, latitudes = places.middles
+    return np.append(longitudes, np.nan), np.append(latitudes, np.nan)
 
 
 def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, tuple[str, ...]]:
-    """Return the number of every point's place among public places, and the names of these."""
+    """Return the number of every point's place among public places, and their names; the last is elsewhere.
+
+    Elsewhere is a place like the others: how many points are there is for noise to tell, and no reason to refuse.
+    """
+    points = ways.points
     if isinstance(places, PublicCells):
-        return places.numbers(ways), places.names
-    points, names = ways.points, tuple(places)
-    require(bool(names) and len(set(names)) == len(names), "places", "places", "different names", type(places).__name__)
+        if points.places is not None and not points.has_coordinates:
+            raise SchemaError("The ways have no coordinates; name their places instead of squares or hexagons.")
+        inside = places.area.contains(points.longitudes, points.latitudes)
+        numbers = np.full(len(points), len(places), dtype=np.int64)
+        if inside.any():
+            numbers[inside] = places.numbers(points.longitudes[inside], points.latitudes[inside])
+        return numbers, (*places.names, ELSEWHERE)
+    names = () if isinstance(places, str) else tuple(places)
+    different = bool(names) and len({*names, ELSEWHERE}) == 1 + len(names)
+    require(different, "places", "places", f"different names, none of them {ELSEWHERE!r}", type(places).__name__)
     if points.places is None:
         raise SchemaError("The ways have no names of places; give sf.places.Squares or Hexagons of a public area.")
     number = {name: at for at, name in enumerate(names)}
-    found = np.array([number.get(name, -1) for name in points.names], dtype=np.int64)[points.places]
-    if (found < 0).any():
-        raise SchemaError(f"{int((found < 0).sum()):,} points are at places that were not named; name all places.")
-    return found, names
+    found = np.array([number.get(name, len(names)) for name in points.names], dtype=np.int64)[points.places]
+    return found, (*names, ELSEWHERE)

@@ -53,8 +53,7 @@ class Snapshot:
         area = area or Area.around(longitudes, latitudes)
         area.refuse_outside(longitudes, latitudes)
         side = 1 << order
-        if min(area.east - area.west, area.north - area.south) < FINEST * side:
-            raise InvalidParameterError("The squares would be finer than a millimeter; ask for a lower order.")
+        refuse_too_fine(area, order)
         columns = np.floor((longitudes - area.west) / (area.east - area.west) * side).astype(np.int64)
         rows = np.floor((latitudes - area.south) / (area.north - area.south) * side).astype(np.int64)
         return cls(columns=np.minimum(columns, side - 1), rows=np.minimum(rows, side - 1), order=order, area=area)
@@ -136,6 +135,12 @@ class Regions:
 
     def __repr__(self) -> str:
         return f"Regions of {len(self):,} persons"
+
+
+def refuse_too_fine(area: Area, order: int) -> None:
+    """Refuse squares that no degrees can tell apart."""
+    if min(area.east - area.west, area.north - area.south) < FINEST * (1 << order):
+        raise InvalidParameterError("The squares would be finer than a millimeter; ask for a lower order.")
 
 
 def boxes(snapshot: Snapshot, label: Integers) -> Regions:

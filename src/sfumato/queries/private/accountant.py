@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SfumatoError
 from sfumato.queries.private.budget import (
     shown,
     shown_delta,
@@ -33,6 +35,14 @@ CREATE TABLE ledger (
 );
 CREATE TABLE spent (analyst TEXT PRIMARY KEY, units INTEGER NOT NULL CHECK (units > 0)) WITHOUT ROWID;
 """
+REFUSED_SCHEMA = """
+CREATE TABLE IF NOT EXISTS refused (
+    analyst TEXT NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL, times INTEGER NOT NULL,
+    PRIMARY KEY (analyst, question, reason)
+) WITHOUT ROWID
+"""
+P = ParamSpec("P")
+T = TypeVar("T")
 DELTAS = """
 ALTER TABLE ledger ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
 ALTER TABLE spent ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
@@ -46,6 +56,16 @@ class Spending:
     spent: str
     budget: str
     left: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A question that was refused: who asked what, the kind of error, and how many times."""
+
+    analyst: str
+    question: str
+    reason: str
+    times: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +171,27 @@ class Accountant:
         assert entry is not None  # noqa: S101 - SQLite numbers every row that it inserts
         return entry
 
+    def record_refusal(self, analyst: object, question: str, reason: str) -> None:
+        """Remember that a question was refused; the same again is counted, so that nobody fills the disk."""
+        asked = (str(analyst)[:LONGEST_NAME], question[:LONGEST_NAME], reason)
+        with held(self.path, WHAT) as store:
+            store.execute(REFUSED_SCHEMA)
+            store.execute(
+                "INSERT INTO refused VALUES (?, ?, ?, 1) ON CONFLICT (analyst, question, reason)"
+                " DO UPDATE SET times = times + 1",
+                asked,
+            )
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Return the questions that were refused."""
+        with held(self.path, WHAT) as store:
+            store.execute(REFUSED_SCHEMA)
+            rows = store.execute("SELECT analyst, question, reason, times FROM refused").fetchall()
+        return tuple(
+            Refusal(analyst=analyst, question=question, reason=reason, times=times)
+            for analyst, question, reason, times in rows
+        )
+
     def balance(self) -> Balance:
         """Return what is spent and left."""
         with held(self.path, WHAT) as store:
@@ -180,6 +221,32 @@ class Accountant:
             if not (sound and budgets and known.get("format") == FORMAT and whole):
                 raise damaged(self.path, WHAT)
         return known
+
+
+def recording_refusals(ask: Callable[P, T]) -> Callable[P, T]:
+    """Let a question that its parameters `accountant` and `analyst` pay for be recorded if it is refused."""
+
+    @wraps(ask)
+    def asked(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return ask(*args, **options)
+        except SfumatoError as error:
+            accountant = options.get("accountant")
+            if isinstance(accountant, Accountant):
+                accountant.record_refusal(
+                    options.get("analyst", ""), _told(ask.__name__, options), type(error).__name__
+                )
+            raise
+
+    return asked
+
+
+def _told(question: str, options: Mapping[str, object]) -> str:
+    """Say what was asked: the name of the question and those of its options that are one number or word."""
+    said = {
+        name: value for name, value in options.items() if isinstance(value, (int, float, str)) and name != "analyst"
+    }
+    return f"{question}({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
 def _add_deltas(store: sqlite3.Connection) -> None:
