@@ -74,10 +74,16 @@ def test_a_detour_between_common_moments_is_seen():
     assert not KDelta(k=2, delta=399).judge(both).holds
 
 
-def test_trips_of_one_person_count_once():
-    same = [[(0, 0, 0), (10, 100, 0)]] * 3
-    assert KDelta(k=3, delta=1).judge(ways_of(*same, clusters=[0, 0, 0])).level == 3
-    assert KDelta(k=3, delta=1).judge(ways_of(*same, clusters=[0, 0, 0], owner=[0, 0, 1])).level == 2
+def test_trips_of_one_person_are_judged_together():
+    same = [[(0, 0, 0), (10, 100, 0)]] * 4
+    model = KDelta(k=2, delta=1)
+    assert model.judge(ways_of(*same, clusters=[0, 0, 0, 0])).level == 4
+    assert model.judge(ways_of(*same, clusters=[0, 0, 0, 0], owner=[0, 0, 1, 1])).level == 2
+    assert model.judge(ways_of(*same, clusters=[0, 0, 1, 1], owner=[0, 1, 0, 1])).holds
+    twice = model.judge(ways_of(*same[:3], clusters=[0, 0, 0], owner=[0, 0, 1]))  # who has two ways there is alone
+    assert (twice.level, twice.broken) == (1, 1)
+    pairs = model.judge(ways_of(*same, clusters=[0, 0, 1, 1], owner=[0, 1, 0, 2]))  # who is in both clusters is alone
+    assert (pairs.level, pairs.broken) == (1, 2)
 
 
 def test_ways_without_clusters_are_refused():

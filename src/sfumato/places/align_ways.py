@@ -99,12 +99,14 @@ def _covered(points: Points, members: Integers, corners: Floats, left_out: float
 
 
 def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], stream: Stream) -> RegionWays:
-    """Give persons new numbers, and round boxes and intervals outward."""
+    """Give persons new numbers, or every way one if somebody has several; round boxes and intervals outward."""
     if not covered:
         raise InfeasibleError("No ways have anything in common that could be published; ask for a smaller k.")
     members = np.concatenate([each for each, _ in covered])
     cluster = np.repeat(np.arange(len(covered)), [len(each) for each, _ in covered])
-    persons = np.unique(ways.points.owner[members], return_inverse=True)[1].ravel()
+    apart = ways.points.ways > ways.points.persons
+    keys = np.arange(len(members)) if apart else ways.points.owner[members]
+    persons = np.unique(keys, return_inverse=True)[1].ravel()
     owner = stream.permutation(int(persons.max()) + 1)[persons]
     order = stream.permutation(len(members))
     order = order[np.argsort(owner[order], kind="stable")]
@@ -116,6 +118,7 @@ def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], s
         boxes=np.concatenate([shown[each][0] for each in chosen]),
         intervals=np.concatenate([shown[each][1] for each in chosen]),
         origin=members[order],
+        trip_keys=apart,
     )
 
 

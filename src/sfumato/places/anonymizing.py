@@ -14,7 +14,7 @@ from sfumato.kinds.search import AnySearch, KindRequest, KindSearch
 from sfumato.places.catalogue import KIND
 from sfumato.places.measures import measure_ways
 from sfumato.places.region_ways import RegionWays
-from sfumato.places.trajectories import Trajectories
+from sfumato.places.trajectories import Points, Trajectories
 from sfumato.places.way_release import WayRelease
 from sfumato.randomness import Stream, draw_secret
 from sfumato.validation import require
@@ -98,11 +98,13 @@ def audit(published: Trajectories | RegionWays, *, models: Sequence[AnyPromise])
     """
     check_models(models)
     if isinstance(published, RegionWays):
-        facts = {"persons": published.persons, "ways": len(published), "steps": len(published.boxes)}
+        held: Points | RegionWays = published
+        facts = {"ways": len(published), "steps": len(published.boxes)}
     else:
-        points = published.points
-        facts = {"persons": points.persons, "ways": points.ways, "points": len(points)}
-    return audited(models, published, facts)
+        held = published.points
+        facts = {"ways": held.ways, "points": len(held)}
+    persons = {} if held.trip_keys else {"persons": held.persons}
+    return audited(models, published, persons | facts)
 
 
 def check_models(models: Sequence[AnyPromise]) -> None:

@@ -133,7 +133,9 @@ class _Lab:
         if isinstance(published, RegionWays):
             return "what is published are regions, not points; known points attack them."
         shown, why = published.points, ""
-        if name != "who-knows-whom" and not (shown.has_coordinates and known.has_coordinates):
+        if self.matcher.trip_keys:
+            why = "every trip has a key of its own, so nobody's trips can be put together; known points attack each."
+        elif name != "who-knows-whom" and not (shown.has_coordinates and known.has_coordinates):
             why = "it is not known where the places are."
         elif not (shown.timed and known.timed):
             why = "what is published has no moments."
@@ -190,12 +192,24 @@ class _Matcher:
         known = origin if origin is not None else ways
         if published is original:
             known = np.arange(len(original))
+        self.trip_keys = published.trip_keys if isinstance(published, RegionWays) else published.points.trip_keys
         self.truth = None if known is None else _truth(self.owner, original.points.owner[known])
         self.bin = 0 if isinstance(published, RegionWays) or published is original else _bin(published.points)
         self.area: Area | None = original.area if original.points.has_coordinates else None
 
     def persons(self, known: Integers) -> Integers:
-        """Return the published persons whose ways match every known point, given by their numbers."""
+        """Return the published persons whose ways match every known point, given by their numbers.
+
+        Where every trip has a key of its own, the known points of each trip are looked for, and the trip that fewest
+        match is taken.
+        """
+        if not self.trip_keys:
+            return self._matched(known)
+        trips = self.original.way[known]
+        found = [each for trip in np.unique(trips) if len(each := self._matched(known[trips == trip]))]
+        return min(found, key=len, default=np.empty(0, dtype=np.int64))
+
+    def _matched(self, known: Integers) -> Integers:
         alive = np.zeros(int(self.owner.max()) + 1, dtype=np.bool_)
         alive[self.owner] = True
         for matching in self._found(known):

@@ -12,6 +12,7 @@ from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.interpolating import largest_distance, places_at, spans
 from sfumato.places.required import points_of
+from sfumato.places.sharing import sharing
 from sfumato.places.trajectories import Integers, Points, Trajectories
 from sfumato.validation import is_number, is_whole, require
 
@@ -27,6 +28,9 @@ class KDelta(KindPromise[Trajectories]):
     The promise is weak for large delta: ways that were close together already are not moved at all, and a few known
     points single their owners out as before. Only with delta 0 is it k-anonymity of ways. The report shows unicity
     before and after.
+
+    A cluster hides each way. If somebody has several, each is published with a key of its own, and a cluster holds no
+    two of hers. Ways that are joined by one key are judged together: the persons count who are in all her clusters.
 
     Parameters
     ----------
@@ -65,19 +69,19 @@ class KDelta(KindPromise[Trajectories]):
         return self.k
 
     def judge(self, published: Trajectories) -> KindVerdict:
-        """Look at every cluster; one whose ways run apart counts as one person."""
+        """Count the persons who are in all clusters of each person in a cluster; one that runs apart has one."""
         points = points_of(published, self.name)
         if points.clusters is None:
             raise SchemaError("The ways are in no clusters; name the column of clusters with cluster=.")
         if not points.has_coordinates:
             raise SchemaError("The ways have no coordinates; (k, delta)-anonymity is about distances.")
-        order = np.argsort(points.clusters, kind="stable")
-        ends = np.flatnonzero(np.diff(points.clusters[order])) + 1
-        level, broken = float(points.persons), 0
-        for members in np.split(order, ends):
-            persons = len(np.unique(points.owner[members])) if self._together(published, members) else 1
-            level, broken = min(level, persons), broken + (persons < self.k)
-        return KindVerdict(self, level, broken)
+        label = np.unique(points.clusters, return_inverse=True)[1].ravel()
+        shared = sharing(label, points.owner)
+        order = np.argsort(label, kind="stable")
+        for cluster, members in enumerate(np.split(order, np.cumsum(np.bincount(label))[:-1])):
+            if not self._together(published, members):
+                shared[cluster] = 1
+        return KindVerdict(self, float(shared.min()), int((shared < self.k).sum()))
 
     def _together(self, ways: Trajectories, members: Integers) -> bool:
         """Return whether the ways of a cluster span the same time and are never more than delta apart."""

@@ -16,7 +16,8 @@ class KWays(CrowdPromise[RegionWays]):
     """Require every published way of regions to be, step by step, that of at least k persons [1]_.
 
     Whoever knows any number of places and moments of a person finds her among k. What all k have in common, such as
-    where they all were, is told.
+    where they all were, is told. If somebody has several ways, each is published with a key of its own; ways that are
+    joined by one key are judged together.
 
     Parameters
     ----------

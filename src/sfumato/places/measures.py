@@ -59,11 +59,11 @@ def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -
     found = {"unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share}
     if isinstance(published, RegionWays):
         alone = published.groups[1][published.groups[0]] == 1
-        kept = _kept(before, len(published), published.persons, len(published.boxes))
+        kept = _kept(before, published, len(published), len(published.boxes))
         found = {**kept, **_sizes(original.area, published), **found, "unicity-after": float(alone.mean())}
         return found | spatial_measures(before, SpreadWays.of_regions(published, original.area), original.area)
     after = published.points
-    kept = _kept(before, after.ways, after.persons, len(after))
+    kept = _kept(before, after, after.ways, len(after))
     found = {**kept, **place_losses(before, after), **distance_moved(before, after), **found}
     found["unicity-after"] = unicity(published, points=KNOWN, meters=CELL, seed=SEED).share
     if before.has_coordinates and after.has_coordinates:
@@ -71,12 +71,14 @@ def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -
     return found | measure_names(before, after)
 
 
-def _kept(before: Points, ways: int, persons: int, points: int) -> dict[str, float]:
-    return {
-        "ways-kept": ways / before.ways,
-        "persons-kept": persons / before.persons,
-        "points-kept": points / len(before),
-    }
+def _kept(before: Points, after: Points | RegionWays, ways: int, points: int) -> dict[str, float]:
+    """Return the shares of what is still there; who walked ways without keys of persons is told by their origin."""
+    kept = {"ways-kept": ways / before.ways}
+    if not after.trip_keys:
+        kept["persons-kept"] = after.persons / before.persons
+    elif after.origin is not None:
+        kept["persons-kept"] = len(np.unique(before.owner[after.origin])) / before.persons
+    return {**kept, "points-kept": points / len(before)}
 
 
 def _sizes(area: Area, published: RegionWays) -> dict[str, float]:

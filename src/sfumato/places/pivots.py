@@ -67,6 +67,9 @@ def cluster_most(
 def clustered(distances: Distances, owner: Integers, k: int, radius: float) -> tuple[Integers, Integers]:
     """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot.
 
+    No cluster holds two ways of one person: the number of its ways is that of its persons. A way whose nearest cluster
+    holds another one of hers joins the nearest cluster that does not.
+
     Parameters
     ----------
     distances : how far ways are from each other.
@@ -95,9 +98,37 @@ def clustered(distances: Distances, owner: Integers, k: int, radius: float) -> t
         if not len(candidates) or len(np.unique(owner[label == OUT])) < k:
             break
         pivot = int(candidates[np.argmax(nearest[candidates])])
-    joining = (label == OUT) & (nearest <= radius)
-    label[joining] = nearest_pivot[joining]
+    _join(label, owner, np.where(nearest <= radius, nearest, np.inf), nearest_pivot)
+    if len(np.unique(owner)) < len(owner):
+        while (label == OUT).any() and _join(label, owner, *_nearest_open(distances, label, owner, pivots, radius)):
+            pass
     return label, np.array(pivots, dtype=np.int64)
+
+
+def _join(label: Integers, owner: Integers, near: Floats, cluster: Integers) -> int:
+    """Let ways that are out join their clusters, of a person only the nearest one; return how many do."""
+    joining = np.flatnonzero((label == OUT) & np.isfinite(near))
+    joining = joining[np.argsort(near[joining], kind="stable")]
+    persons = int(owner.max()) + 1
+    held = label[label != OUT] * persons + owner[label != OUT]
+    wanted = cluster[joining] * persons + owner[joining]
+    first = np.zeros(len(joining), dtype=np.bool_)
+    first[np.unique(wanted, return_index=True)[1]] = True
+    joining = joining[first & ~np.isin(wanted, held)]
+    label[joining] = cluster[joining]
+    return len(joining)
+
+
+def _nearest_open(
+    distances: Distances, label: Integers, owner: Integers, pivots: list[int], radius: float
+) -> tuple[Floats, Integers]:
+    """Return the nearest cluster within a radius without a way of the same person, and how far its pivot is."""
+    nearest, cluster = np.full(len(owner), np.inf), np.full(len(owner), OUT, dtype=np.int64)
+    for number, pivot in enumerate(pivots):
+        far = distances.far_from(pivot)
+        closer = (label == OUT) & (far <= radius) & (far < nearest) & ~np.isin(owner, owner[label == number])
+        nearest[closer], cluster[closer] = far[closer], number
+    return nearest, cluster
 
 
 def _nearest_persons(far: Floats, owner: Integers, pivot: int, k: int, radius: float) -> Integers | None:

@@ -28,6 +28,9 @@ def published_ways(
 ) -> Trajectories:
     """Publish clusters of ways, in an order and with numbers that say nothing.
 
+    If somebody has several trips, every way gets a key of its own: a cluster hides each way, not which ways are one
+    person's.
+
     Parameters
     ----------
     ways : the original.
@@ -41,14 +44,16 @@ def published_ways(
     times = np.concatenate([np.tile(moments, len(way)) for way, moments, _ in parts])
     places = np.concatenate([place.reshape(-1, 2) for _, _, place in parts])
     longitudes, latitudes = (rounded(side) for side in ways.area.to_degrees(places[:, 0], places[:, 1], widest=True))
+    apart = ways.points.ways > ways.points.persons
     points = Points(
-        owner=ways.points.owner[members],
+        owner=np.arange(len(members)) if apart else ways.points.owner[members],
         offsets=np.append(0, np.cumsum(lengths)).astype(np.int64),
         times=times,
         longitudes=longitudes,
         latitudes=latitudes,
         clusters=clusters.astype(np.int64),
         origin=members,
+        trip_keys=apart,
     )
     return renumbered(points, stream)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
+from sfumato.places.sharing import sharing
 from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean
 
@@ -33,6 +35,8 @@ class RegionWays:
     intervals : the first and the last moment of every step, in microseconds since 1970 in UTC.
     origin : the original way of every published way, known inside only and never written.
     kind : the kind of table that `to_frame` returns.
+    trip_keys : whether every way has a key of its own, so that nobody's trips can be put together; numbers of persons
+        then are those of ways.
     """
 
     owner: Integers
@@ -41,6 +45,7 @@ class RegionWays:
     intervals: Integers
     origin: Integers | None = None
     kind: FrameKind = field(default_factory=lambda: FrameKind(name="pyarrow"))
+    trip_keys: bool = False
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -49,13 +54,14 @@ class RegionWays:
     def read(cls, table: Frame) -> RegionWays:
         """Read ways of regions from a table as `to_frame` returns it."""
         arrow, kind = to_arrow(table)
-        for name in ("person", "order", *SIDES, *INTERVAL):
+        key = key_of(arrow.column_names)
+        for name in (key, "order", *SIDES, *INTERVAL):
             if name not in arrow.column_names:
                 hint = did_you_mean(name, arrow.column_names) or "; ways of regions have it."
                 raise SchemaError(f"The table of regions has no column {name!r}{hint}")
             if arrow[name].null_count:
                 raise SchemaError(f"Column {name!r} has {arrow[name].null_count:,} missing cells; mend them first.")
-        person, order = (arrow[name].to_numpy().astype(np.int64) for name in ("person", "order"))
+        person, order = (arrow[name].to_numpy().astype(np.int64) for name in (key, "order"))
         trip = arrow["trip"].to_numpy().astype(np.int64) if "trip" in arrow.column_names else np.zeros_like(person)
         rows = np.lexsort((order, trip, person))
         starts = np.flatnonzero(np.append(True, (np.diff(person[rows]) != 0) | (np.diff(trip[rows]) != 0)))
@@ -65,6 +71,7 @@ class RegionWays:
             boxes=np.column_stack([arrow[name].cast(pa.float64()).to_numpy()[rows] for name in SIDES]),
             intervals=np.column_stack([_moments(arrow[name])[rows] for name in INTERVAL]),
             kind=kind,
+            trip_keys=key == "trip",
         )
 
     @property
@@ -79,14 +86,13 @@ class RegionWays:
 
     @cached_property
     def groups(self) -> tuple[Integers, Integers]:
-        """The number of the different sequence that every way is, and how many persons have each of them."""
+        """The number of the different sequence that every way is, and how many persons share each of them."""
         seen: dict[bytes, int] = {}
         label = np.empty(len(self), dtype=np.int64)
         for way in range(len(self)):
             own = slice(self.offsets[way], self.offsets[way + 1])
             label[way] = seen.setdefault((self.boxes[own] + 0.0).tobytes() + self.intervals[own].tobytes(), len(seen))
-        pairs = np.unique(np.column_stack([label, self.owner]), axis=0)
-        return label, np.bincount(pairs[:, 0], minlength=len(seen))
+        return label, sharing(label, self.owner)
 
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""
@@ -103,7 +109,7 @@ class RegionWays:
     def to_arrow(self) -> pa.Table:
         """Return the steps as rows."""
         columns: dict[str, Any] = {
-            "person": self.owner[self.way] + 1,
+            "trip" if self.trip_keys else "person": self.owner[self.way] + 1,
             **({"trip": self.way + 1} if len(self) > self.persons else {}),
             "order": np.arange(len(self.boxes)) - self.offsets[self.way] + 1,
         }
@@ -118,7 +124,13 @@ class RegionWays:
         return self.kind.restore(self.to_arrow())
 
     def __repr__(self) -> str:
-        return f"Ways of regions: {self.persons:,} persons, {len(self):,} ways, {len(self.boxes):,} steps"
+        persons = "" if self.trip_keys else f"{self.persons:,} persons, "
+        return f"Ways of regions: {persons}{len(self):,} ways, {len(self.boxes):,} steps"
+
+
+def key_of(columns: Sequence[str]) -> str:
+    """Return the column whose cells say which points are published together: of persons or, without it, of trips."""
+    return "trip" if "trip" in columns and "person" not in columns else "person"
 
 
 def _moments(column: pa.ChunkedArray) -> Integers:

@@ -36,6 +36,8 @@ class Points:
     origin : the original way that every published way was made from, known inside only and never written.
     timed : whether times are moments; if not, they only say in which order the points of a way come.
     values : the number of the sensitive value of every way's person, if there is one, and `value_names` their texts.
+    trip_keys : whether every way is published with a key of its own, so that nobody's trips can be put together;
+        numbers of persons then are those of ways.
     """
 
     owner: Integers
@@ -50,6 +52,7 @@ class Points:
     timed: bool = True
     values: Integers | None = None
     value_names: tuple[str, ...] = ()
+    trip_keys: bool = False
 
     def __len__(self) -> int:
         return len(self.times)
@@ -230,7 +233,7 @@ class Trajectories:
     def to_arrow(self) -> pa.Table:
         """Return the points as rows, with numbers for persons and ways."""
         points = self.points
-        columns: dict[str, Any] = {"person": points.person + 1}
+        columns: dict[str, Any] = {"trip" if points.trip_keys else "person": points.person + 1}
         if points.ways > points.persons:
             columns["trip"] = points.way + 1
         if points.clusters is not None:
@@ -256,6 +259,8 @@ class Trajectories:
 
     def __repr__(self) -> str:
         counted = {"person": self.points.persons, "way": self.points.ways, "point": len(self.points)}
+        if self.points.trip_keys:
+            del counted["person"]
         told = ", ".join(f"{many:,} {what}{'' if many == 1 else 's'}" for what, many in counted.items())
         return "\n".join([f"Trajectories: {told}", *self.remarks])
 

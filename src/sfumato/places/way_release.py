@@ -13,7 +13,7 @@ from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.release import KindRelease
 from sfumato.places.maps import density_maps, unicity_curve, way_maps
 from sfumato.places.measures import MEANINGS
-from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays
+from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays, key_of
 from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Trajectories
 from sfumato.reporting.kind_pages import ReportSection
@@ -96,6 +96,9 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
         sentences = [
             f"The share of persons whom a few known points single out, each known to {CELL:g} m and {BIN:g} s."
         ]
+        held = self.published if isinstance(self.published, RegionWays) else self.published.points
+        if held.trip_keys:
+            sentences.append("Every published trip has a key of its own and counts as a person of its own.")
         shares = {"original": _shares(self.original)}
         if isinstance(self.published, RegionWays):
             sentences.append("Of regions, the share of persons whose whole sequence nobody else has.")
@@ -159,4 +162,8 @@ def published_from(path: Path) -> Trajectories | RegionWays:
     if {*SIDES, *INTERVAL} <= {*table.column_names}:
         return RegionWays.read(table)
     named = {name: name for name in OPTIONAL if name in table.column_names}
-    return Trajectories(table, zone="UTC", **named)  # type: ignore[arg-type]  # names of columns
+    if key_of(table.column_names) == "trip":
+        named["person"] = named.pop("trip")
+    ways = Trajectories(table, zone="UTC", **named)  # type: ignore[arg-type]  # names of columns
+    ways.points = replace(ways.points, trip_keys="person" in named)
+    return ways

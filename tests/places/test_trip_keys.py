@@ -1,0 +1,117 @@
+"""Trips of one person: each is published with a key of its own, and those joined by one key are judged together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.places import AlignWays, KDelta, KWays, NeverWalkAlone, Trajectories, WaitForMe
+
+PERSONS, TRIPS = 12, 2
+
+
+def walked(seed=1, trips=TRIPS):
+    """Make up trips of persons, one a day, that are alike and span the same hours."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "person": f"person {person}",
+            "trip": trip,
+            "time": f"2026-01-{5 + trip:02}T{8 + hour:02}:00:00Z",
+            "longitude": 13.4 + x + hour / 100,
+            "latitude": 52.5 + y,
+        }
+        for person in range(PERSONS)
+        for trip in range(trips)
+        for x, y in [rng.normal(0, 0.02, 2)]
+        for hour in range(6)
+    ]
+    return Trajectories(pa.Table.from_pylist(rows), trip="trip")
+
+
+SEARCHES = [
+    (KDelta(k=3, delta=300), NeverWalkAlone()),
+    (KDelta(k=3, delta=300), WaitForMe()),
+    (KWays(k=3), AlignWays()),
+]
+
+
+def crowds(table):
+    """Return, by key, the clusters or regions of its ways, and how many keys have the same ones."""
+    steps = defaultdict(list)
+    for row in table.to_pylist():
+        key = row.pop("trip" if "trip" in row else "person")
+        steps[key].append(row["cluster"] if "cluster" in row else tuple(row.values()))
+    held = {key: (each[0],) if isinstance(each[0], int) else tuple(each) for key, each in steps.items()}
+    return {key: sum(other == each for other in held.values()) for key, each in held.items()}
+
+
+@pytest.mark.parametrize(("model", "search"), SEARCHES)
+def test_every_trip_is_published_with_a_key_of_its_own(model, search, tmp_path):
+    original = walked()
+    release = sf.places.anonymize(original, models=[model], algorithm=search)
+    table = release.ways.to_arrow()
+    assert "person" not in table.column_names
+    assert len(set(table["trip"].to_pylist())) == len(release.ways) > PERSONS
+    assert min(crowds(table).values()) >= 3
+    assert release.audit.level(model.name) == min(crowds(table).values())
+    assert "persons" not in release.audit.facts
+    assert 0 < release.measures["persons-kept"] <= 1
+    release.write(tmp_path / "out")
+    read = sf.places.WayRelease.read(tmp_path / "out" / "public")
+    assert read.digest() == release.ways.digest()
+    assert sf.places.audit(read, models=[model]).to_dict() == release.audit.to_dict()
+    about = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
+    assert "person 1" not in about
+
+
+@pytest.mark.parametrize(("model", "search"), SEARCHES)
+def test_no_crowd_holds_two_trips_of_one_person(model, search):
+    for seed in range(4):
+        original = walked(seed, trips=1)
+        points = original.points
+        owner = points.owner // 2  # two ways at the same time are one person's
+        twins = Trajectories.of(points.take(np.arange(len(original))), area=original.area)
+        twins.points = replace(points, owner=owner)
+        ways = sf.places.anonymize(twins, models=[model], algorithm=search).ways
+        shown = ways if model.name == "k-ways" else ways.points
+        label = ways.groups[0] if model.name == "k-ways" else shown.clusters
+        pairs = list(zip(label.tolist(), owner[shown.origin].tolist(), strict=True))
+        assert len(set(pairs)) == len(pairs)
+
+
+@pytest.mark.parametrize(("model", "search"), SEARCHES[:2])
+def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
+    original = walked(3)
+    ways = sf.places.anonymize(original, models=[model], algorithm=search).ways
+    table = ways.to_arrow()
+    owner = original.points.owner[ways.points.origin][table["trip"].to_numpy() - 1]
+    joined = Trajectories(table.append_column("person", pa.array(owner)), trip="trip", cluster="cluster")
+    verdict = model.judge(joined)
+    assert not verdict.holds
+    assert verdict.level == 1
+
+
+def test_one_way_of_each_person_keeps_the_key_of_persons():
+    release = sf.places.anonymize(walked(trips=1), models=[KDelta(k=3, delta=300)], algorithm=NeverWalkAlone())
+    assert "person" in release.ways.to_arrow().column_names
+    assert "persons" in release.audit.facts
+
+
+def test_known_points_attack_each_trip_and_habits_are_not_put_together():
+    original = walked()
+    release = sf.places.anonymize(original, models=[KDelta(k=3, delta=300)], algorithm=NeverWalkAlone())
+    found = sf.places.attack(release.ways, original, points=6, seed=1)
+    known = next(each for each in found.results if each.attack == "known-points")
+    assert known.details["matching persons"] >= 1
+    assert "key of its own" in found.skipped["signal-linking"]
+    bare = Trajectories.of(original.points)  # nothing is moved: whoever knows a trip finds its key
+    every = np.arange(len(original))
+    bare.points = replace(original.points, owner=every, origin=every, trip_keys=True)
+    alone = sf.places.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
+    assert alone.results[0].successes == PERSONS
