@@ -93,7 +93,8 @@ class Served:
         self.url = next(line.strip() for line in self.process.stdout if line.startswith("http"))
         self.base, _, token = self.url.partition("/#")
         self.token = token
-        self.http = httpx.Client(base_url=self.base, timeout=600, headers={"origin": self.base, "x-sfumato": "1"})
+        headers = {"origin": self.base.rpartition("/")[0], "x-sfumato": "1"}
+        self.http = httpx.Client(base_url=self.base, timeout=600, headers=headers)
 
     def enter(self) -> Served:
         """Take the cookie."""
@@ -215,7 +216,7 @@ def one_page(client: httpx.Client, rows: int) -> float:
 def paging(served: Served, rows: int, clients: int) -> list[int]:
     """Let many clients page at random for some seconds while searches run, and return the numbers of these jobs."""
     jobs = [served.http.post("/jobs", json={"verb": "anonymize", "turn": turn}).json()["job"] for turn in range(2)]
-    cookies = dict(served.http.cookies)
+    cookies = served.http.cookies
     stop = time.perf_counter() + 15
 
     def one(_: int) -> list[float]:

@@ -19,7 +19,7 @@ import pytest
 
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import Entrance
+from sfumato.workbench.guard import COOKIE, Entrance
 from sfumato.workbench.projects import Project
 from sfumato.workbench.worker import Bench, serve
 
@@ -77,10 +77,10 @@ class Client:
         self.thread.start()
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(self.application.asgi(), raise_app_exceptions=False),
-            base_url=f"http://127.0.0.1:{PORT}",
+            base_url=self.gate.origin + self.gate.path,
         )
-        self.headers = {"origin": f"http://127.0.0.1:{PORT}", "x-sfumato": "1"}
-        self.http.cookies.set(self.gate.cookie, self.gate.session, domain="127.0.0.1")
+        self.headers = {"origin": self.gate.origin, "x-sfumato": "1"}
+        self.http.cookies.set(COOKIE, self.gate.session, domain="127.0.0.1", path=f"{self.gate.path}/")
 
     def run(self, awaitable):
         """Wait for something, with patience."""
@@ -177,6 +177,7 @@ class Server:
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log, stderr=self.log, cwd=folder)  # noqa: S603 - our own command
         self.url = self._address()
         self.base = self.url.partition("/#")[0]
+        self.origin = self.base.rpartition("/")[0]
 
     def _address(self):
         deadline = time.monotonic() + PATIENCE
@@ -203,7 +204,7 @@ class Server:
 
     def begin_again(self):
         """Go back to the recipe that was proposed, and return another address."""
-        headers = {"origin": self.base, "x-sfumato": "1"}
+        headers = {"origin": self.origin, "x-sfumato": "1"}
         with httpx.Client(base_url=self.base, timeout=PATIENCE, headers=headers) as client:
             client.post("/enter", json={"token": self.again().partition("#")[2]})
             while client.get("/recipe").status_code != 200:

@@ -29,7 +29,7 @@ def table(tmp_path_factory):
 def test_no_cell_leaves_the_views_of_the_table(start_server, table):
     server = start_server(table, "--project", "study")
     token = server.url.partition("#")[2]
-    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.origin, "x-sfumato": "1"}) as client:
         assert client.post("/enter", json={"token": token}).status_code == 204
         while client.get("/recipe").status_code != 200:
             time.sleep(0.1)
@@ -80,7 +80,7 @@ def test_a_database_is_named_without_its_password_and_its_place_is_not_kept(benc
 def test_the_password_of_a_database_stays_on_the_command_line(start_server):
     url = f"postgresql://anna:{PASSWORD}@127.0.0.1:1/clinic"
     server = start_server(url, "--table", "patients", "--project", "study")
-    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.origin, "x-sfumato": "1"}) as client:
         assert client.post("/enter", json={"token": server.url.partition("#")[2]}).status_code == 204
         told = [client.get("/jobs/1/events").text, client.get("/jobs/1").text, client.get("/data").text, server.said()]
     told += [path.read_text("utf-8", "replace") for path in (server.folder / "study").rglob("*") if path.is_file()]

@@ -41,9 +41,9 @@ WRITES = (
 )
 
 
-@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"[::1]:{PORT}"])
-def test_the_names_of_this_machine_are_answered(opened_client, host):
-    assert opened_client.get("/health", headers={"host": host}).status_code == 200
+def test_the_number_where_it_listens_is_answered(opened_client):
+    assert opened_client.get("/", headers={"host": f"127.0.0.1:{PORT}"}).status_code == 307
+    assert Entrance(port=PORT, host="::1").name == f"[::1]:{PORT}"
 
 
 @pytest.mark.parametrize(
@@ -52,22 +52,24 @@ def test_the_names_of_this_machine_are_answered(opened_client, host):
         "evil.example",
         f"evil.example:{PORT}",
         f"127.0.0.1:{PORT}.evil.example",
-        f"localhost:{PORT + 1}",
-        "localhost",
+        f"localhost:{PORT}",
+        f"[::1]:{PORT}",
+        f"127.0.0.1:{PORT + 1}",
+        "127.0.0.1",
         f"127.0.0.1.evil.example:{PORT}",
         f"LOCALHOST:{PORT}",
         "",
     ],
 )
-@pytest.mark.parametrize("path", ["/", "/data", "/health", "/static/page.js", "/enter"])
+@pytest.mark.parametrize("path", ["/", "/data", "/static/page.js", "/enter"])
 def test_other_names_are_not(opened_client, host, path):
     assert opened_client.get(path, headers={"host": host}).status_code == 421
 
 
 @pytest.mark.parametrize("path", TOLD)
 def test_without_the_cookie_nothing_is_told(opened_client, path):
-    for cookie in ("", f"sfumato-{PORT}=", f"sfumato-{PORT}=wrong", f"sfumato-{PORT + 1}={opened_client.gate.session}"):
-        answer = opened_client.run(opened_client.http.request("GET", path, headers={"cookie": cookie}))
+    for cookie in ("", "sfumato=", "sfumato=wrong", "sfumato=ä", f"other={opened_client.gate.session}"):
+        answer = opened_client.run(opened_client.http.request("GET", path, headers={"cookie": cookie.encode()}))
         assert answer.status_code == 401, cookie
         assert "Person" not in answer.text
 
@@ -105,7 +107,7 @@ def test_no_address_was_forgotten(opened_client):
     stranger = {"cookie": "", **opened_client.headers}
     for method, path in listed:
         ask = opened_client.http.request
-        if path not in {"/", "/again", *OPEN}:
+        if path not in {"/again", *OPEN}:
             answer = opened_client.run(ask(method, path, headers=stranger))
             assert answer.status_code == 401, (method, path)
         if method not in READS:
@@ -124,8 +126,10 @@ def test_a_token_opens_once(opened_client):
     assert first.status_code == 204
     assert second.status_code == 403
     cookie = first.headers["set-cookie"]
-    assert cookie.startswith(f"sfumato-{PORT}=")
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert cookie.startswith("sfumato=")
+    assert {"HttpOnly", "SameSite=Strict", f"Path={opened_client.gate.path}/"} <= {
+        part.strip() for part in cookie.split(";")
+    }
 
 
 @pytest.mark.parametrize("token", [None, 5, "", "wrong", ["a"]])
@@ -136,8 +140,11 @@ def test_other_tokens_do_not_open(opened_client, token):
 def test_tokens_and_sessions_have_256_bits():
     gate = Entrance(port=1)
     assert all(len(secret) >= 43 for secret in (gate.draw_token(), gate.session, gate.key))
+    assert re.fullmatch("/[0-9a-f]{32}", gate.path)  # 128 bits
+    assert gate.path != Entrance(port=1).path
     assert "43" not in repr(gate)
     assert gate.session not in repr(gate)
+    assert gate.path not in repr(gate)
 
 
 def test_another_token_needs_the_key_of_the_owner(opened_client):
@@ -147,7 +154,7 @@ def test_another_token_needs_the_key_of_the_owner(opened_client):
     assert opened_client.post("/enter", {"token": token}).status_code == 204
 
 
-@pytest.mark.parametrize("path", ["/", "/data", "/recipe", "/rows/original", "/nothing", "/static/page.js", "/health"])
+@pytest.mark.parametrize("path", ["/", "/data", "/recipe", "/rows/original", "/nothing", "/static/page.js"])
 def test_every_answer_has_the_headers(opened_client, path):
     headers = opened_client.get(path).headers
     assert headers["content-security-policy"] == POLICY
@@ -203,10 +210,12 @@ def test_no_recipe_reads_files_elsewhere(opened_client, file):
 
 def test_a_server_refuses_the_same_over_a_real_connection(start_server):
     server = start_server()
-    port = int(server.base.rsplit(":", 1)[1])
-    for path in ("/static/../guard.py", "/static/%2e%2e/guard.py", "//evil.example/data", "/data"):
+    port = int(server.origin.rsplit(":", 1)[1])
+    path = "/" + server.base.rpartition("/")[2]
+    told = ("/static/../guard.py", "/static/%2e%2e/guard.py", "//evil.example/data", "/data")
+    for asked in (*told, *(f"{path}{each}" for each in told)):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.putrequest("GET", path, skip_host=True)
+        connection.putrequest("GET", asked, skip_host=True)
         connection.putheader("Host", f"127.0.0.1:{port}")
         connection.endheaders()
         answer = connection.getresponse()
@@ -215,7 +224,7 @@ def test_a_server_refuses_the_same_over_a_real_connection(start_server):
         connection.close()
     for hosts in (["evil.example"], [], [f"127.0.0.1:{port}", "evil.example"]):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.putrequest("GET", "/health", skip_host=True)
+        connection.putrequest("GET", f"{path}/", skip_host=True)
         for host in hosts:
             connection.putheader("Host", host)
         connection.endheaders()
@@ -223,15 +232,46 @@ def test_a_server_refuses_the_same_over_a_real_connection(start_server):
         connection.close()
 
 
-def test_behind_a_proxy_one_name_is_answered_and_only_by_https(opened_client):
+@pytest.mark.parametrize(
+    "path", ["/", "/data", "/recipe", "/rows/original", "/static/page.js", "/enter", "/again", "//data"]
+)
+def test_nothing_is_told_outside_the_secret_path(opened_client, path):
+    gate, ask = opened_client.gate, opened_client.http.request
+    wrong = ("", "/" + "0" * 32, gate.path[:-1], gate.path + "0", gate.path.upper() + "/..", "/" + gate.path, "/ä")
+    for start in wrong:
+        for method in ("GET", "POST"):
+            given = {**opened_client.headers, "cookie": f"sfumato={gate.session}"}
+            answer = opened_client.run(ask(method, f"{gate.origin}{start}{path}", headers=given))
+            assert answer.status_code == 404, (start, path)
+            assert gate.path[1:] not in answer.text + str(answer.headers)
+            assert "Person" not in answer.text
+
+
+def test_no_answer_tells_the_secret_path(opened_client):
+    assert opened_client.job("anonymize").state == "done"
+    gate = opened_client.gate
+    answers = [opened_client.get(path) for path in ("/", "/candidates", "/recipe.toml", "/rows/original", *PLACES)]
+    answers += [opened_client.get(path, headers={"cookie": ""}) for path in ("/", "/data", "/static/page.js")]
+    for answer in answers:
+        assert gate.path[1:] not in answer.text + str(answer.headers), answer.url
+    assert opened_client.get("/").headers["location"] == "data"
+
+
+def test_cookies_that_another_port_gave_the_browser_lock_nobody_out(opened_client):
+    session = f"sfumato={opened_client.gate.session}"
+    for cookie in (f"sfumato=x; {session}", f"{session}; sfumato=x", f'a="; {session}', f"b,c; =; ;{session}; \\"):
+        assert opened_client.get("/data", headers={"cookie": cookie}).status_code == 200, cookie
+
+
+def test_behind_a_proxy_one_name_is_answered_and_only_by_https():
     gate = Entrance(port=PORT, proxy="bench.example")
 
     def scope(host, **headers):
-        named = {"host": host, "cookie": f"sfumato-{PORT}={gate.session}", **headers}
+        named = {"host": host, "cookie": f"sfumato={gate.session}", **headers}
         return {
             "type": "http",
             "method": "GET",
-            "path": "/data",
+            "path": f"{gate.path}/data",
             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
         }
 
@@ -239,4 +279,3 @@ def test_behind_a_proxy_one_name_is_answered_and_only_by_https(opened_client):
     assert gate.refusal(scope("bench.example"))[0] == 403
     assert gate.refusal(scope(f"127.0.0.1:{PORT}", x_forwarded_proto="https"))[0] == 421
     assert "Secure" in gate.set_cookie()
-    assert opened_client.get("/health").status_code == 200

@@ -28,7 +28,7 @@ def searched(client, algorithm):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_kind_of_candidate_is_shown(client, algorithm, language):
     number = searched(client, algorithm)
-    client.http.cookies.set("sfumato-language", language, domain="127.0.0.1")
+    client.http.cookies.set("sfumato-language", language, domain="127.0.0.1", path=f"{client.gate.path}/")
     for step in ("explore", "utility", "risk"):
         assert client.get(f"/{step}").status_code == 200
     for verb in JOBS:

@@ -58,6 +58,17 @@ def test_templates_hold_no_words_of_their_own(path):
     assert set(re.findall(r"[A-Za-z]{3,}", shown)) <= NAMES
 
 
+@pytest.mark.parametrize(
+    "path", [*(PACKAGE / "templates").iterdir(), *(PACKAGE / "static").iterdir()], ids=lambda path: path.name
+)
+def test_every_address_is_relative(path):
+    """What begins with a slash would lead out of the secret path, where nothing is answered."""
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(
+        r"""=["']/|(fetch|send|assign|replace|EventSource)\((["']\w+["'], )?["'`]/|from ["']/|url\(/""", text
+    )
+
+
 def test_the_wheel_has_everything(tmp_path):
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(build, check=True, cwd=PACKAGE.parents[2], capture_output=True)  # noqa: S603 - our own build

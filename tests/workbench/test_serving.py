@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import subprocess
 import sys
@@ -38,7 +39,8 @@ class Running:
         self.thread.start()
         assert self.known.wait(120)
         self.base = self.url.partition("/#")[0]
-        self.client = httpx.Client(base_url=self.base, timeout=120, headers={"origin": self.base, "x-sfumato": "1"})
+        self.origin = self.base.rpartition("/")[0]
+        self.client = httpx.Client(base_url=self.base, timeout=120, headers={"origin": self.origin, "x-sfumato": "1"})
 
     def ready(self, url):
         """Take the address."""
@@ -105,12 +107,14 @@ def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
     assert known.wait(120)
     (port,) = (path.stem for path in state.iterdir())
     named = {"host": "bench.example", "origin": "https://bench.example", "x-sfumato": "1"}
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, headers=named) as client:
-        token = {"token": address[0].partition("#")[2]}
-        assert address[0].startswith("https://bench.example/#")
+    base, _, token = address[0].partition("/#")
+    assert re.fullmatch("https://bench.example/[0-9a-f]{32}", base)
+    below = base.removeprefix("https://bench.example")
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}{below}", timeout=120, headers=named) as client:
+        token = {"token": token}
         assert client.post("/enter", json=token).status_code == 403  # not by HTTPS
         client.headers["x-forwarded-proto"] = "https"
-        assert client.get("/health", headers={"host": f"127.0.0.1:{port}"}).status_code == 421
+        assert client.get("/", headers={"host": f"127.0.0.1:{port}"}).status_code == 421
         assert client.post("/enter", json=token, headers={"origin": "http://bench.example"}).status_code == 403
         entered = client.post("/enter", json={"token": again().partition("#")[2]})
         assert entered.status_code == 204
@@ -121,6 +125,14 @@ def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
     assert not thread.is_alive()
 
 
+def test_the_address_is_where_the_server_listens(tmp_path, state):
+    running = Running(tmp_path / "project", Serving(host="::1"))
+    assert re.fullmatch(r"http://\[::1\]:\d+/[0-9a-f]{32}", running.base)
+    assert running.enter(again()) == 204
+    running.quit()
+    assert list(state.iterdir()) == []
+
+
 def test_by_default_only_this_machine_is_listened_to():
     with _bound(Serving()) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
@@ -129,7 +141,7 @@ def test_by_default_only_this_machine_is_listened_to():
 @contextlib.contextmanager
 def opened_by(server):
     """Enter a server that opens a table, and wait until it is open."""
-    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.origin, "x-sfumato": "1"}) as client:
         assert client.post("/enter", json={"token": server.url.partition("#")[2]}).status_code == 204
         while client.get("/recipe").status_code != 200:
             time.sleep(0.05)
@@ -185,7 +197,7 @@ def test_the_worker_ends_with_the_server_even_if_that_is_killed(start_server, pe
 
 def test_a_port_that_is_taken_is_told(tmp_path, state):
     running = Running(tmp_path / "one", Serving())
-    port = int(running.base.rsplit(":", 1)[1])
+    port = int(running.origin.rsplit(":", 1)[1])
     with pytest.raises(InvalidParameterError, match=f"Port {port} "):
         serve(tmp_path / "two", Serving(port=port), print)
     running.enter()
@@ -236,7 +248,7 @@ def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):
 
 def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv):
     server = start_server(persons_csv, "--project", "study")
-    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.origin, "x-sfumato": "1"}) as client:
         client.post("/enter", json={"token": server.url.partition("#")[2]})
         while client.get("/recipe").status_code != 200:
             pass
@@ -246,7 +258,7 @@ def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv)
     server.process.kill()
     server.process.wait(120)
     again_ = start_server(server.folder / "study")
-    with httpx.Client(base_url=again_.base, timeout=120, headers={"origin": again_.base, "x-sfumato": "1"}) as client:
+    with httpx.Client(base_url=again_.base, timeout=120, headers={"origin": again_.origin, "x-sfumato": "1"}) as client:
         client.post("/enter", json={"token": again_.url.partition("#")[2]})
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.25
         assert client.post("/undo").status_code == 200

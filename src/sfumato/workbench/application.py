@@ -15,7 +15,6 @@ from starlette.responses import StreamingResponse as Streaming
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from sfumato import __version__
 from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.release.changing import with_flags, with_roles
 from sfumato.table.kept_rows import KeptRows
@@ -68,7 +67,6 @@ class Application:
             Route("/again", self.again, methods=["POST"]),
             Route("/language", self.choose_language, methods=["POST"]),
             Route("/quit", self.stop, methods=["POST"]),
-            Route("/health", self.health),
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
             *outside.routes(),
@@ -103,7 +101,7 @@ class Application:
         """Go to the first step, or ask for the token."""
         self.requests += 1
         if request.scope["entered"]:
-            return RedirectResponse("/data")
+            return RedirectResponse("data")
         return HTMLResponse(draw_entry(self.words(request)))
 
     async def enter(self, request: Request) -> Response:
@@ -120,8 +118,8 @@ class Application:
     async def choose_language(self, request: Request) -> Response:
         """Remember the language in a cookie."""
         language = (await body_of(request)).get("language")
-        words_in(str(language))
-        return Response(status_code=204, headers={"set-cookie": f"{LANGUAGE}={language}; SameSite=Strict; Path=/"})
+        language = words_in(str(language)).language
+        return Response(status_code=204, headers={"set-cookie": self.gate.set_cookie(LANGUAGE, language)})
 
     async def stop(self, _: Request) -> Response:
         """End the server."""
@@ -129,14 +127,10 @@ class Application:
             asyncio.get_running_loop().call_later(0.2, self.quit)
         return Response(status_code=204)
 
-    async def health(self, _: Request) -> Response:
-        """Tell the version, and nothing else."""
-        return JSONResponse({"sfumato": __version__})
-
     async def page(self, request: Request) -> Response:
         """Draw a step."""
         self.requests += 1
-        step = request.url.path.removeprefix("/")
+        step = request.url.path.rpartition("/")[2]
         return HTMLResponse(draw_page(step, self.desk, self.words(request), dict(request.query_params)))
 
     async def original_rows(self, request: Request) -> Response:

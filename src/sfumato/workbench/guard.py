@@ -2,6 +2,10 @@
 
 Every request passes here first. Other pages in the same browser, other users of the machine and forged names of the
 host are kept out before anything else is looked at.
+
+Browsers send cookies to every port of a host, so a server of another user at another port of 127.0.0.1 would get one
+that holds for all paths. Everything is therefore below a path that is drawn for each run, and the cookie holds below it
+only. All addresses on pages are relative, so that no answer has to name the path.
 """
 
 from __future__ import annotations
@@ -11,9 +15,7 @@ import hmac
 import secrets
 import sys
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -32,8 +34,10 @@ HEADERS = {
     "cache-control": "no-store",
 }
 READS = ("GET", "HEAD")
-OPEN = ("/enter", "/health")  # what needs no cookie, with the style and scripts of the entry page
+OPEN = ("/", "/enter")  # what needs no cookie, with the style and scripts of the entry page
 MARK = "x-sfumato"
+COOKIE = "sfumato"
+CLOSED = "Open the address that the command printed, or run: sfumato workbench --again"
 
 
 @dataclass(kw_only=True)
@@ -42,27 +46,31 @@ class Entrance:
 
     Parameters
     ----------
-    port : the port of the server; the cookie is named after it.
+    port : the port of the server.
+    host : the address where it listens.
     proxy : the name that a proxy in front of it has, if there is one; then only HTTPS is accepted.
     """
 
     port: int
+    host: str = "127.0.0.1"
     proxy: str | None = None
     tokens: set[str] = field(default_factory=set, repr=False)
+    path: str = field(default_factory=lambda: f"/{secrets.token_hex(16)}", repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
-    def hosts(self) -> tuple[str, ...]:
-        """The values of the header Host that are answered."""
-        if self.proxy is not None:
-            return (self.proxy,)
-        return tuple(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+    def name(self) -> str:
+        """The one value of the header Host that is answered.
+
+        It is a number where there is no proxy: a name like localhost may lead to ::1 as well, where another may listen.
+        """
+        return self.proxy or f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
-    def cookie(self) -> str:
-        """The name of the cookie."""
-        return f"sfumato-{self.port}"
+    def origin(self) -> str:
+        """The origin of the pages."""
+        return f"{'http' if self.proxy is None else 'https'}://{self.name}"
 
     def draw_token(self) -> str:
         """Return a token that opens the page once."""
@@ -76,37 +84,45 @@ class Entrance:
         self.tokens.difference_update(found)
         return bool(found)
 
-    def set_cookie(self) -> str:
-        """Return the header that gives a browser the cookie."""
+    def set_cookie(self, name: str = COOKIE, value: str | None = None) -> str:
+        """Return the header that gives a browser a cookie for this run alone: that of the session, or a named one."""
         secure = "; Secure" if self.proxy is not None else ""
-        return f"{self.cookie}={self.session}; HttpOnly; SameSite=Strict; Path=/{secure}"
+        return f"{name}={value or self.session}; HttpOnly; SameSite=Strict; Path={self.path}/{secure}"
 
-    def knows(self, headers: Mapping[str, str]) -> bool:
-        """Return whether a request has the cookie."""
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self.session.encode())
+    def within(self, path: str) -> str | None:
+        """Return the address below the secret path; None for what is elsewhere."""
+        first, slash, rest = path.removeprefix("/").partition("/")
+        return f"/{rest}" if slash and _same(f"/{first}", self.path) else None
+
+    def knows(self, headers: Headers) -> bool:
+        """Return whether a request has the cookie, among those that another port may have given the browser."""
+        given = [each.strip().partition("=") for line in headers.getlist("cookie") for each in line.split(";")]
+        return any(name == COOKIE and _same(value, self.session) for name, _, value in given)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Say why a request is not answered, with its status; None if it is."""
         headers = Headers(scope=scope)
-        host, method, path = headers.get("host", ""), scope["method"], scope["path"]
-        if host not in self.hosts or len(headers.getlist("host")) != 1:
-            return 421, "This server does not answer to that name."
+        path = self.within(scope["path"])
+        if headers.getlist("host") != [self.name]:
+            return 421, "This server does not answer to that name; open the address that the command printed."
         if self.proxy is not None and headers.get("x-forwarded-proto") != "https":
             return 403, "Behind a proxy, this server answers HTTPS only."
-        if method not in READS:
-            if path == "/again":
-                known = hmac.compare_digest(headers.get(MARK, "").encode(), self.key.encode())
-                return None if known else (403, "This request does not come from the owner of the server.")
-            scheme = "http" if self.proxy is None else "https"
-            if headers.get("origin") != f"{scheme}://{host}" or headers.get(MARK) != "1":
-                return 403, "This request does not come from the page of this server."
+        return (404, CLOSED) if path is None else self._refused_below(path, scope["method"], headers)
+
+    def _refused_below(self, path: str, method: str, headers: Headers) -> tuple[int, str] | None:
+        """Say why a request to an address below the secret path is not answered."""
+        if method not in READS and path == "/again":
+            known = _same(headers.get(MARK, ""), self.key)
+            return None if known else (403, "This request does not come from the owner of the server.")
+        if method not in READS and (headers.get("origin"), headers.get(MARK)) != (self.origin, "1"):
+            return 403, "This request does not come from the page of this server."
         if path in OPEN or path.startswith("/static/") or self.knows(headers):
             return None
-        return 401, "Open the address that the command printed, or run: sfumato workbench --again"
+        return 401, CLOSED
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(), secret.encode())
 
 
 class Guard:
@@ -122,18 +138,20 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
+        path = self.gate.within(scope["path"])
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith("/static/"):
+                if (path or "").startswith("/static/"):
                     headers["cache-control"] = "no-cache"  # kept, and asked for again
             await send(message)
 
         refused = self.gate.refusal(scope)
-        if refused is None or (refused[0] == 401 and scope["method"] == "GET" and scope["path"] == "/"):  # noqa: PLR2004 - the entry page
-            scope["entered"] = refused is None
+        if refused is None:
+            scope = {**scope, "root_path": self.gate.path, "entered": self.gate.knows(Headers(scope=scope))}
             await self._answered(scope, receive, with_headers)
         else:
             status, sentence = refused

@@ -82,8 +82,8 @@ async def _serve(
 
     project = Project(folder, kept=serving.kept)
     with project.held(), _bound(serving) as listening:
-        port = listening.getsockname()[1]
-        gate = Entrance(port=port, proxy=serving.proxy)
+        host, port = listening.getsockname()[:2]
+        gate = Entrance(port=port, host=host, proxy=serving.proxy)
         desk = Desk(project)
         application = Application(desk, gate, language=serving.language, max_upload=serving.max_upload)
         config = uvicorn.Config(
@@ -152,12 +152,11 @@ def _bound(serving: Serving) -> Iterator[socket.socket]:
 
 def address(gate: Entrance, token: str) -> str:
     """Return the address that opens the page once; browsers do not send what follows the #."""
-    base = f"https://{gate.proxy}" if gate.proxy is not None else f"http://127.0.0.1:{gate.port}"
-    return f"{base}/#{token}"
+    return f"{gate.origin}{gate.path}/#{token}"
 
 
 def registry() -> Path:
-    """Return the folder where running servers leave their port and key, for their owner alone."""
+    """Return the folder where running servers leave their port, path and key, for their owner alone."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "sfumato" / "workbench"
 
@@ -166,7 +165,7 @@ def registry() -> Path:
 def _registered(listening: socket.socket, gate: Entrance) -> Iterator[None]:
     host, port = listening.getsockname()[:2]
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where it listens, if so asked
-    content = {"host": reached, "port": port, "key": gate.key, "proxy": gate.proxy}
+    content = {"host": reached, "port": port, "path": gate.path, "key": gate.key, "proxy": gate.proxy}
     folder = registry()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{port}.json"
@@ -191,12 +190,11 @@ def again() -> str:
     found = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns) if folder.is_dir() else []
     for path in reversed(found):
         content = json.loads(path.read_text(encoding="utf-8"))
-        gate = Entrance(port=content["port"], proxy=content["proxy"])
-        host = f"[{content['host']}]" if ":" in content["host"] else content["host"]
+        gate = Entrance(**content)
         asked = Request(
-            f"http://{host}:{gate.port}/again",
+            f"http://{Entrance(port=gate.port, host=gate.host).name}{gate.path}/again",
             method="POST",
-            headers={MARK: content["key"], "Host": gate.hosts[0], "X-Forwarded-Proto": "https"},
+            headers={MARK: gate.key, "Host": gate.name, "X-Forwarded-Proto": "https"},
         )
         try:
             with urlopen(asked, timeout=5) as answer:  # noqa: S310 - the scheme is ours

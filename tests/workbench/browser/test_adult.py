@@ -26,7 +26,7 @@ def test_523_of_720_solutions_keep_the_promise_and_the_second_is_adopted(shared_
     current = json.loads(page.request.get(f"{here.server.base}/recipe").text())
     answer = page.request.patch(
         f"{here.server.base}/recipe",
-        headers={"origin": here.server.base, "x-sfumato": "1"},
+        headers={"origin": here.server.origin, "x-sfumato": "1"},
         data={
             "version": current["version"],
             "step": "promise",

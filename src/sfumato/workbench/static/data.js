@@ -3,7 +3,7 @@ import { announce, follow, showProblem } from "./page.js";
 
 async function upload(file) {
   try {
-    const answer = await fetch("/tables", {
+    const answer = await fetch("tables", {
       method: "POST",
       headers: { "x-sfumato": "1", "x-file-name": encodeURIComponent(file.name) },
       body: file,
@@ -41,7 +41,7 @@ document.addEventListener(
     const details = event.target;
     if (!details.open || details.dataset.bars === undefined || details.dataset.filled) return;
     details.dataset.filled = "true";
-    const { bars } = await (await fetch(`/columns/${details.dataset.bars}`)).json();
+    const { bars } = await (await fetch(`columns/${details.dataset.bars}`)).json();
     details.querySelector("tbody").append(
       ...bars.map(({ text, count }) => {
         const line = document.createElement("tr");

@@ -33,8 +33,8 @@ const use = (hierarchy, beside) => inTurn(() => adopt(hierarchy, beside), beside
 // The draft is computed first, so that a refusal changes nothing and the page is drawn complete.
 async function adopt(hierarchy, beside, tab) {
   const { column, name } = studio().dataset;
-  const seen = await send("POST", `/hierarchies/${column}/preview`, { hierarchy });
-  if (tab) history.replaceState(null, "", `/hierarchies?column=${column}&tab=${tab}`);
+  const seen = await send("POST", `hierarchies/${column}/preview`, { hierarchy });
+  if (tab) history.replaceState(null, "", `hierarchies?column=${column}&tab=${tab}`);
   const place = (what) => ["attributes", name, what];
   await patch({ set: [[place("hierarchy"), seen.hierarchy], [place("order"), null], [place("scale"), null]] }, beside);
   announce(document.querySelector(".columns [aria-current] .badge")?.textContent ?? "");
@@ -52,10 +52,10 @@ async function complete() {
   await attempt(async () => {
     if (asked) {
       const { column: _, ...request } = JSON.parse(asked);
-      await send("POST", `/hierarchies/${column}/preview`, request);
+      await send("POST", `hierarchies/${column}/preview`, request);
       await refresh();
     } else {
-      await send("POST", "/hierarchies/coverage");
+      await send("POST", "hierarchies/coverage");
       await refresh();
     }
   });
@@ -86,7 +86,7 @@ function typed() {
 }
 
 async function proposed() {
-  return (await send("POST", `/hierarchies/${studio().dataset.column}/preview`, { hierarchy: null, kind: draft().kind })).hierarchy;
+  return (await send("POST", `hierarchies/${studio().dataset.column}/preview`, { hierarchy: null, kind: draft().kind })).hierarchy;
 }
 
 function changed(field) {
@@ -133,7 +133,7 @@ function shorter(place) {
 function change(request, beside) {
   return inTurn(async () => {
     const { column } = studio().dataset;
-    const { hierarchy } = await send("POST", `/hierarchies/${column}/change`, { hierarchy: draft(), change: request });
+    const { hierarchy } = await send("POST", `hierarchies/${column}/change`, { hierarchy: draft(), change: request });
     await adopt(hierarchy, beside);
     if (byId("group-name")) byId("group-name").value = "";
   }, beside);
@@ -196,7 +196,7 @@ function upload(file) {
   const beside = byId("hierarchy-file");
   return inTurn(async () => {
     const { column } = studio().dataset;
-    const answer = await fetch(`/hierarchies/${column}/file`, {
+    const answer = await fetch(`hierarchies/${column}/file`, {
       method: "POST",
       headers: { "x-sfumato": "1", "x-file-name": encodeURIComponent(file.name) },
       body: file,

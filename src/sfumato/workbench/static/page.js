@@ -15,7 +15,7 @@ export async function send(method, url, body) {
     throw new Error(byId("problem").dataset.lost);
   }
   const content = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
-  if (answer.status === 401) location.replace("/");
+  if (answer.status === 401) location.replace("./");
   if (!answer.ok) throw Object.assign(new Error(content.error), { status: answer.status, kind: content.kind });
   return content;
 }
@@ -30,7 +30,7 @@ let shown = 0;
 export async function refresh(url = location.href) {
   const turn = ++asked;
   const answer = await fetch(url);
-  if (answer.status === 401) return location.replace("/");
+  if (answer.status === 401) return location.replace("./");
   const text = await answer.text();
   if (turn < shown) return;
   shown = turn;
@@ -131,7 +131,7 @@ function inTurn(work, beside = null) {
 export function patch(change, beside = null) {
   return inTurn(async () => {
     const { step, version } = document.body.dataset;
-    await send("PATCH", "/recipe", { version: Number(version), step, ...change });
+    await send("PATCH", "recipe", { version: Number(version), step, ...change });
     await refresh();
   }, beside);
 }
@@ -169,14 +169,14 @@ let following = null;
 let told = 0;
 
 export async function startJob(request) {
-  const job = await send("POST", "/jobs", request);
+  const job = await send("POST", "jobs", request);
   return follow(job.job);
 }
 
 export function follow(number) {
   if (following?.number === number) return following.over;
   told = 0;
-  const events = new EventSource(`/jobs/${number}/events`);
+  const events = new EventSource(`jobs/${number}/events`);
   const since = performance.now();
   following = { number, events };
   following.over = new Promise((resolve) => {
@@ -216,7 +216,7 @@ function tell(state, since) {
 }
 
 async function cancel() {
-  if (following) await attempt(() => send("DELETE", `/jobs/${following.number}`));
+  if (following) await attempt(() => send("DELETE", `jobs/${following.number}`));
 }
 
 const automatic = new Set();
@@ -279,7 +279,7 @@ document.addEventListener("click", async (event) => {
   if (data.dialog) return byId(data.dialog).showModal();
   if ("close" in data) return button.closest("dialog").close();
   if ("quit" in data) {
-    await attempt(() => send("POST", "/quit"));
+    await attempt(() => send("POST", "quit"));
     document.title = "Sfumato";
     document.body.replaceChildren(Object.assign(document.createElement("p"), { className: "gone", textContent: data.gone }));
     return;

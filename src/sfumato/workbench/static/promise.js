@@ -1,6 +1,6 @@
 // Adding a model with all that it needs, flagging cells, and boxes that carry the change of the recipe that they make.
 
-import { fieldsOf, patch, send, showProblem } from "/static/page.js";
+import { fieldsOf, patch, send, showProblem } from "./page.js";
 
 document.addEventListener("change", (event) => {
   const field = event.target;
@@ -25,8 +25,8 @@ document.addEventListener("submit", async (event) => {
   const { step, version } = document.body.dataset;
   const model = { name: form.dataset.name, ...given(form) };
   try {
-    await send("PATCH", "/recipe", { version: Number(version), step, set: [[["models", form.dataset.add], model]] });
-    location.assign("/promise");
+    await send("PATCH", "recipe", { version: Number(version), step, set: [[["models", form.dataset.add], model]] });
+    location.assign("promise");
   } catch (problem) {
     showProblem(problem.message, fieldOf(form, problem.message));
   }

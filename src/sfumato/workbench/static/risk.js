@@ -9,7 +9,7 @@ document.addEventListener("submit", async (event) => {
   if (!file) return form.elements["outside-file"].focus();
   const asked = new URLSearchParams({ kind: form.elements.kind.value, key: form.elements.key.value });
   try {
-    const answer = await fetch(`/outside?${asked}`, {
+    const answer = await fetch(`outside?${asked}`, {
       method: "POST",
       headers: { "x-sfumato": "1", "x-file-name": encodeURIComponent(file.name) },
       body: file,
