@@ -13,18 +13,17 @@ import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.containment import Contents, match
-from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Center
 from sfumato.core.published.boxes import boxes_for
-from sfumato.core.published.counting import expected_counts
 from sfumato.core.published.table import PublishedTable, bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.counterfeits import Stated, check_stated
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
+from sfumato.judging.flagged_exposure import Hidden, expected_cells, match_cells, quotient
 from sfumato.judging.sliced import sliced_chances
 from sfumato.table.frames import Frame, to_arrow
 
@@ -157,7 +156,7 @@ def exposure_of(evidence: Evidence) -> Exposure:
     evidence.refuse_counted("Exposure")
     if evidence.original is None:
         return own_groups(evidence)
-    evidence = evidence.genuine
+    known, evidence = evidence, evidence.genuine
     table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
     assert coded is not None  # noqa: S101 - the original is there
     _refuse_strange(table)
@@ -165,24 +164,9 @@ def exposure_of(evidence: Evidence) -> Exposure:
     if sliced is not None:
         values = {name: Exposed(name, chances) for name, chances in sliced.values.items()}
         return Exposure(1, Exposed("identity", sliced.identity), values)
-    cells = _flagged_columns(shown, schema, FlaggedCells.of(coded, evidence.original, None))
-    hidden = {}
-    for column in (*coded.quasi, *coded.sensitive):
-        if column.name in cells:
-            refuse_open_cells(shown, cells[column.name][0], column.name, coded.flags[column.name])
-            counts = _bucket_counts(table, cells[column.name], column.domain)
-            own = np.where(coded.flags[column.name], column.codes, column.domain.missing)
-            hidden[column.name] = Hidden(CodedColumn(column.domain, own), coded.flags[column.name], counts)
-    return _matching_groups(evidence, coded, hidden)
-
-
-@dataclass(frozen=True, eq=False)
-class Hidden:
-    """The flagged cells of an attribute: whose they are, and what is expected of them in every group."""
-
-    column: CodedColumn
-    flags: npt.NDArray[np.bool_]
-    expected: Histogram
+    if schema.flags:
+        return _by_flagged_cells(known, coded)
+    return _matching_groups(evidence, coded)
 
 
 def _refuse_strange(table: PublishedTable) -> None:
@@ -207,16 +191,6 @@ def _flagged_columns(shown: pa.Table, schema: Schema, cells: FlaggedCells) -> di
     return found
 
 
-def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domain: Domain | None = None) -> Histogram:
-    """Count in every group what is expected of its records' cells that stand in buckets."""
-    bucket, column = cells
-    inside = bucket != NOT_PUBLISHED
-    if domain is not None:
-        place = domain.encode(pa.chunked_array([column.domain.values]))
-        column = CodedColumn(domain, np.append(place, domain.missing)[column.codes])
-    return expected_counts(table.grouped.labels[inside], len(table.grouped), bucket[inside], column)
-
-
 def own_groups(evidence: Evidence) -> Exposure:
     """Expose every published record to an adversary who knows its group: adversary 2."""
     evidence.refuse_counted("Exposure")
@@ -233,7 +207,7 @@ def own_groups(evidence: Evidence) -> Exposure:
             own = histogram.reduce(np.maximum, histogram.counts)[group]
         values[name] = Exposed(name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence))
     for name, cells in _flagged_columns(evidence.published, schema, FlaggedCells()).items():
-        expected, label = _bucket_counts(evidence.table, cells), evidence.table.grouped.labels
+        expected, label = expected_cells(evidence.table.grouped, *cells), evidence.table.grouped.labels
         likeliest = expected.reduce(np.maximum, expected.counts)[label] / np.maximum(expected.sizes[label], 1)
         values[name] = Exposed(name, np.where(cells[0] == NOT_PUBLISHED, np.nan, likeliest))
     return Exposure(2, Exposed("identity", _of_rows(1.0 / groups.sizes[group], evidence)), values)
@@ -248,46 +222,51 @@ def _of_rows(found: Floats, evidence: Evidence) -> Floats:
     return rows
 
 
-def _matching_groups(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidden]) -> Exposure:
+def _by_flagged_cells(evidence: Evidence, coded: CodedTable) -> Exposure:
     """Expose every original record to an adversary who knows its quasi-identifiers, except its flagged cells."""
+    original, shown = evidence.source, evidence.published
+    cells = _flagged_columns(shown, evidence.schema, FlaggedCells.of(coded, original, None))
+    hidden = {}
+    for column in (*coded.quasi, *coded.sensitive):
+        if column.name in cells:
+            bucket, held = cells[column.name]
+            persons = slice(None) if evidence.persons is None else evidence.persons
+            names, flags = evidence.genuine.published, coded.flags[column.name]
+            refuse_open_cells(names, bucket[persons], column.name, flags)
+            place = column.domain.encode(pa.chunked_array([held.domain.values]))
+            codes = np.append(place, column.domain.missing)[held.codes]
+            hidden[column.name] = Hidden(column, flags, bucket, CodedColumn(column.domain, codes))
+    found = match_cells(evidence, coded, hidden)
+    values = {name: Exposed(name, chances) for name, chances in found.values.items()}
+    return Exposure(1, Exposed("identity", found.identity), values)
+
+
+def _matching_groups(evidence: Evidence, coded: CodedTable) -> Exposure:
+    """Expose every original record to an adversary who knows its quasi-identifiers."""
     table, groups = evidence.table, evidence.groups
     if not (coded.quasi or coded.sensitive):
         return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
-    known = [
-        np.where(hidden[column.name].flags, column.domain.missing, column.codes)
-        if column.name in hidden
-        else column.codes
-        for column in coded.quasi
-    ]
-    sensitive = [column for column in coded.sensitive if column.name not in hidden]
-    sought = [*sensitive, *(each.column for each in hidden.values())]
-    columns = [*known, *(column.codes for column in sought)]
-    widths = [len(column.domain) + 1 for column in (*coded.quasi, *sought)]
-    distinct = group_columns(columns, widths)
+    columns = [column.codes for column in (*coded.quasi, *coded.sensitive)]
+    distinct = group_columns(columns, [len(column.domain) + 1 for column in (*coded.quasi, *coded.sensitive)])
     rows = first_rows(distinct)
-    points = np.array([codes[rows] for codes in known], dtype=np.int32).reshape(-1, len(rows))
-    histograms = {**_without(hidden, groups.histograms), **{name: each.expected for name, each in hidden.items()}}
-    starts = _starts(histograms)
-    own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in sought]
-    anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in sensitive]
-    cells = [np.full(len(rows), starts[name] + each.expected.width) for name, each in hidden.items()]
-    own_columns = np.array([*own, *anything, *cells], dtype=np.int64).reshape(-1, len(rows))
-    contents = _contents(groups.sizes, histograms, starts, hidden)
+    points = np.array([column.codes[rows] for column in coded.quasi], dtype=np.int32).reshape(-1, len(rows))
+    starts = _starts(groups.histograms)
+    own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in coded.sensitive]
+    anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in coded.sensitive]
+    own_columns = np.array([*own, *anything], dtype=np.int64).reshape(-1, len(rows))
+    contents = _contents(groups.sizes, groups.histograms, starts)
     records, met = np.zeros(len(rows)), np.zeros(own_columns.shape)
     for mine, boxes in boxes_for(table, points, loose=evidence.loose):
         here = np.ascontiguousarray(points[:, mine])
         found = match(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
         records[mine], met[:, mine] = found.records, found.own
     label = distinct.labels
-    identity = Exposed("identity", _quotient(np.ones(len(rows)), records)[label])
+    identity = Exposed("identity", quotient(np.ones(len(rows)), records)[label])
     values = {}
-    for a, column in enumerate(sensitive):
+    for a, column in enumerate(coded.sensitive):
         unknown = groups.histograms[column.name].missing.any() & (column.codes[rows] != column.domain.missing)
         amount = met[a] + np.where(unknown, met[len(own) + a], 0.0)
-        values[column.name] = Exposed(column.name, _quotient(amount, records)[label])
-    for a, (name, each) in enumerate(hidden.items()):
-        share = _quotient(met[len(sensitive) + a], met[len(own) + len(anything) + a])
-        values[name] = Exposed(name, np.where(each.flags, share[label], np.nan))
+        values[column.name] = Exposed(column.name, quotient(amount, records)[label])
     return Exposure(1, identity, values)
 
 
@@ -296,33 +275,23 @@ def _without(names: Collection[str], histograms: Mapping[str, Histogram]) -> dic
 
 
 def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
-    """Return the first column number of every attribute, whose values are followed by one number for all its cells."""
-    widths = [histogram.width + 1 for histogram in histograms.values()]
+    """Return the first column number of every attribute."""
+    widths = [histogram.width for histogram in histograms.values()]
     return dict(zip(histograms, (np.cumsum(widths) - widths).tolist(), strict=True))
 
 
-def _contents(
-    sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int], hidden: Mapping[str, Hidden]
-) -> Contents:
-    """Return how many records of each group have which value; what may be any value counts as missing.
-
-    For attributes with flagged cells, the number of these cells is included.
-    """
+def _contents(sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int]) -> Contents:
+    """Return how many records of each group have which value; what may be any value counts as missing."""
     nothing = np.zeros(0, dtype=np.int64)
     group: list[npt.NDArray[np.int64]] = [nothing]
     column: list[npt.NDArray[np.integer]] = [nothing]
     amount: list[npt.NDArray[np.float64] | Ints] = [nothing]
     for name, histogram in histograms.items():
-        unknown, totals = np.flatnonzero(histogram.missing), histogram.sizes
-        cells = np.flatnonzero(totals) if name in hidden else nothing
-        group += [histogram.rows, unknown, cells]
-        column += [
-            starts[name] + histogram.codes,
-            np.full(len(unknown), starts[name] + histogram.width - 1),
-            np.full(len(cells), starts[name] + histogram.width),
-        ]
-        scale = np.ones(len(sizes)) if name in hidden else sizes / totals  # counts may be multiples of what is expected
-        amount += [histogram.counts * scale[histogram.rows], histogram.missing[unknown] * scale[unknown], totals[cells]]
+        unknown = np.flatnonzero(histogram.missing)
+        group += [histogram.rows, unknown]
+        column += [starts[name] + histogram.codes, np.full(len(unknown), starts[name] + histogram.width - 1)]
+        scale = sizes / histogram.sizes  # counts may be multiples of what is expected
+        amount += [histogram.counts * scale[histogram.rows], histogram.missing[unknown] * scale[unknown]]
     groups_of, columns = np.concatenate(group), np.concatenate(column)
     order = np.lexsort((columns, groups_of))
     return Contents(
@@ -331,8 +300,3 @@ def _contents(
         columns=columns[order].astype(np.int64),
         amounts=np.concatenate(amount)[order].astype(np.float64),
     )
-
-
-def _quotient(amount: Floats, records: Floats) -> Floats:
-    """Divide; a person whom no published group contains is not exposed."""
-    return np.asarray(np.divide(amount, records, out=np.zeros_like(records), where=records > 0))
