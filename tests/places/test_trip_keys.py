@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.places import AlignWays, KDelta, KWays, NeverWalkAlone, Trajectories, WaitForMe
+from drawn_examples import examples
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.places import (
+    LKC,
+    AlignWays,
+    KDelta,
+    KMPlaces,
+    KWays,
+    MergePlaces,
+    NeverWalkAlone,
+    SuppressVisits,
+    Trajectories,
+    WaitForMe,
+)
 
 PERSONS, TRIPS = 12, 2
 
@@ -115,3 +131,79 @@ def test_known_points_attack_each_trip_and_habits_are_not_put_together():
     bare.points = replace(original.points, owner=every, origin=every, trip_keys=True)
     alone = sf.places.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
     assert alone.results[0].successes == PERSONS
+
+
+def visited(trips, *, ill=None):
+    """Make trips of persons, two each, of visits to places, an hour after the other."""
+    rows = [
+        {
+            "person": number // 2,
+            "trip": number,
+            "time": f"2026-01-05T{6 * (number % 2) + hour:02}:10:00Z",
+            "place": place,
+            "ill": "flu" if ill is None else ill[number // 2],
+        }
+        for number, places in enumerate(trips)
+        for hour, place in enumerate(places)
+    ]
+    return Trajectories(pa.Table.from_pylist(rows), trip="trip", place="place", sensitive="ill")
+
+
+def known(table, most):
+    """Return, by key, every set of at most so many visits in all rows of the key, and its sensitive value."""
+    visits, values = defaultdict(list), {}
+    for row in table.to_pylist():
+        visits[row["person"]].append((row["time"], row["place"]))
+        values[row["person"]] = row["sensitive"]
+    return {
+        key: {frozenset(each) for size in range(1, most + 1) for each in combinations(sorted(own), size)}
+        for key, own in visits.items()
+    }, values
+
+
+two_trips = st.lists(st.text("ab", min_size=1, max_size=3), min_size=8, max_size=14).filter(
+    lambda each: len(each) % 2 == 0
+)
+
+
+@given(two_trips, st.sampled_from([2, 3]), st.sampled_from([0.7, 1.0]))
+@examples(40)
+def test_visits_of_all_trips_of_a_person_are_those_of_k_persons(trips, k, c):
+    ill = ["flu", "pox"] * len(trips)
+    try:
+        release = sf.places.anonymize(visited(trips, ill=ill), models=[LKC(l=2, k=k, c=c)], algorithm=SuppressVisits())
+    except InfeasibleError:
+        return
+    sets, values = known(release.ways.to_arrow(), 2)
+    for visits in set().union(*sets.values()):
+        holders = [key for key, mine in sets.items() if visits in mine]
+        assert len(holders) >= k
+        assert max(Counter(values[key] for key in holders).values()) <= c * len(holders)
+
+
+def test_visits_of_two_trips_of_one_person_are_judged_together():
+    trips = ["a", "c", "a", "d", "b", "c", "b", "d"]
+    apart = replace(visited(trips).points, owner=np.arange(len(trips)))
+    assert LKC(l=2, k=2).judge(Trajectories.of(apart)).level == 2
+    joined = LKC(l=2, k=2).judge(visited(trips))
+    assert (joined.level, joined.broken) == (1, 4)
+
+
+def test_places_of_two_trips_of_one_person_are_judged_together():
+    rows = [(0, 0, "a"), (0, 1, "b"), (1, 2, "a"), (1, 3, "c"), (2, 4, "b"), (2, 5, "c")]
+    table = pa.table(dict(zip(("person", "trip", "place"), zip(*rows, strict=True), strict=True)))
+    ways = Trajectories(table.append_column("order", pa.array([1] * 6)), order="order", trip="trip", place="place")
+    assert KMPlaces(k=2, m=1).judge(ways).holds
+    assert KMPlaces(k=2, m=2).judge(ways).level == 1
+    release = sf.places.anonymize(
+        ways, models=[KMPlaces(k=2, m=2)], algorithm=MergePlaces(rare="suppress", repeats="collapse")
+    )
+    assert len(release.ways) == release.ways.points.persons
+    assert release.ways.to_arrow().column_names == ["person", "order", "place"]
+
+
+def test_a_person_with_two_sensitive_values_is_refused():
+    points = visited(["a", "b", "a", "b"]).points
+    ways = Trajectories.of(replace(points, values=np.array([0, 1, 0, 0]), value_names=("flu", "pox")))
+    with pytest.raises(SchemaError, match="several sensitive values"):
+        LKC(l=1, k=1, c=0.5).judge(ways)

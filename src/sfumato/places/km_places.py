@@ -8,8 +8,9 @@ from typing import ClassVar
 from sfumato.coding.sequences import selections
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
+from sfumato.places.publishing import whole_ways
 from sfumato.places.required import places_of, points_of
-from sfumato.places.trajectories import Trajectories
+from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_whole, require
 
 
@@ -17,8 +18,9 @@ from sfumato.validation import is_whole, require
 class KMPlaces(KindPromise[Trajectories]):
     """Require every m places that somebody visits in some order to be visited so by at least k persons [1]_.
 
-    Places need not follow each other directly. Several ways of one person count once. Nothing is said about times: a
-    release that tells them needs another promise.
+    Places need not follow each other directly. Sequences within every way count, and those of all ways of a person put
+    together, as her published number does. Nothing is said about times: a release that tells them needs another
+    promise.
 
     Parameters
     ----------
@@ -59,8 +61,16 @@ class KMPlaces(KindPromise[Trajectories]):
     def judge(self, published: Trajectories) -> KindVerdict:
         """Count the persons of every sequence of at most m places."""
         points = points_of(published, self.name)
+        judged = [self._judged(points)]
+        if points.ways > points.persons:
+            judged.append(self._judged(whole_ways(points)))
+        levels, broken = zip(*judged, strict=True)
+        return KindVerdict(self, min(levels), max(broken))
+
+    def _judged(self, points: Points) -> tuple[float, int]:
+        """Return the fewest persons of a sequence, and how many sequences have too few."""
         level, broken = float(points.persons), 0
         for found in selections(places_of(points), points.offsets, points.owner, self.m):
             level = min(level, float(found.support.min()))
             broken += int((found.support < self.k).sum())
-        return KindVerdict(self, level, broken)
+        return level, broken

@@ -13,7 +13,8 @@ from sfumato.exceptions import SchemaError
 from sfumato.kinds.promise import KindPromise, KindVerdict
 from sfumato.models.words import ModelWords
 from sfumato.places.cells import SECOND, numbered
-from sfumato.places.required import places_of, points_of
+from sfumato.places.publishing import whole_ways
+from sfumato.places.required import places_of, points_of, refuse_several_values
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import is_number, is_whole, require
 
@@ -25,8 +26,9 @@ Flags = npt.NDArray[np.bool_]
 class LKC(KindPromise[Trajectories]):
     """Require every l visits to be those of k persons, of whom at most a share c has any one sensitive value [1]_.
 
-    A visit is a place within a bin of time. Sequences of at most l visits that occur in a way, not necessarily one
-    after the other, are looked at.
+    A visit is a place within a bin of time. Sequences of at most l visits of a person, not necessarily one after the
+    other, are looked at. All trips of a person are put together, as her published number does: whoever knows a visit
+    of one trip and a visit of another finds k persons, too.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ class LKC(KindPromise[Trajectories]):
 
     def judge(self, published: Trajectories) -> KindVerdict:
         """Count the persons of every sequence of at most l visits, and their sensitive values."""
-        points = points_of(published, self.name)
+        points = whole_ways(points_of(published, self.name))
         visit = visits(points, self.seconds)
         level, broken = float(points.persons), 0
         for found in selections(visit, points.offsets, points.owner, self.l):
@@ -106,8 +108,7 @@ def _of_persons(points: Points) -> Integers:
     """Return the sensitive value of every person."""
     if points.values is None:
         raise SchemaError("The ways have no sensitive value; name its column with sensitive=, or leave c at 1.")
+    refuse_several_values(points.owner, points.values)
     found = np.zeros(int(points.owner.max()) + 1, dtype=np.int64)
     found[points.owner] = points.values
-    if (found[points.owner] != points.values).any():
-        raise SchemaError("A person has several sensitive values; give every person one.")
     return found

@@ -14,7 +14,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.earth import haversine
 from sfumato.places.km_places import KMPlaces
-from sfumato.places.publishing import in_order, only_points, renumbered
+from sfumato.places.publishing import in_order, only_points, renumbered, whole_ways
 from sfumato.places.required import places_of
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
@@ -29,7 +29,8 @@ class MergePlaces(KindSearch[Trajectories]):
     """Merge the place of the rarest sequence that fewest persons visit with its nearest, until none is too rare [1]_.
 
     Sequences of one place come first, then those of two, and so on. Everywhere, a merged place stands for all places
-    that it was made of. What is published has names of places in order, and no times.
+    that it was made of. What is published has names of places in order, and no times. All trips of a person are
+    published as one way.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class MergePlaces(KindSearch[Trajectories]):
 
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return ways of merged places."""
-        points = request.data.points
+        points = whole_ways(request.data.points)
         places_of(points)
         models = [model for model in request.models if isinstance(model, KMPlaces)]
         most = max(model.k for model in models)

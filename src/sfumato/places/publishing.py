@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sfumato.places.earth import Floats
 from sfumato.places.interpolating import Places
+from sfumato.places.required import refuse_several_values
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.randomness import Stream
 
@@ -98,6 +99,34 @@ def in_order(points: Points) -> Points:
         values=None,
         value_names=(),
     )
+
+
+def whole_ways(points: Points) -> Points:
+    """Put all trips of a person together into one way: in the order of time or, where that is unknown, as they begin.
+
+    Trips that begin with the same number come as they are told apart. The origin of a way is its first trip.
+    """
+    if points.ways == points.persons:
+        return points
+    trips = np.lexsort((points.times[points.offsets[:-1]], points.owner))
+    taken = points.take(trips)
+    owner, first = np.unique(taken.owner, return_index=True)
+    offsets = np.append(taken.offsets[first], len(taken))
+    if taken.values is not None:
+        refuse_several_values(taken.owner, taken.values)
+    joined = replace(
+        taken,
+        owner=owner,
+        offsets=offsets,
+        clusters=None,
+        origin=trips[first] if points.origin is None else points.origin[trips[first]],
+        values=None if taken.values is None else taken.values[first],
+    )
+    if not points.timed:
+        return joined
+    order = np.lexsort((joined.times, joined.way))
+    moved = ("times", "longitudes", "latitudes", *(["places"] if joined.places is not None else []))
+    return replace(joined, **{name: getattr(joined, name)[order] for name in moved})
 
 
 def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:

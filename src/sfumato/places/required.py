@@ -28,6 +28,12 @@ def places_of(points: Points) -> Integers:
     return points.places
 
 
+def refuse_several_values(owner: Integers, values: Integers) -> None:
+    """Refuse persons whose ways have different sensitive values."""
+    if len(np.unique(np.column_stack([owner, values]), axis=0)) > len(np.unique(owner)):
+        raise SchemaError("A person has several sensitive values; give every person one.")
+
+
 def refuse_lone_or_unknown(points: Points, k: int) -> None:
     """Refuse ways without moments or coordinates, with two places at one moment, or of too few persons."""
     if not (points.timed and points.has_coordinates):

@@ -13,7 +13,7 @@ from sfumato.exceptions import InfeasibleError
 from sfumato.kinds.search import KindRequest, KindSearch
 from sfumato.places.cells import SECOND
 from sfumato.places.lkc_ways import LKC, visits
-from sfumato.places.publishing import only_points, renumbered
+from sfumato.places.publishing import only_points, renumbered, whole_ways
 from sfumato.places.trajectories import Points, Trajectories
 
 Flags = npt.NDArray[np.bool_]
@@ -24,7 +24,8 @@ class SuppressVisits(KindSearch[Trajectories]):
     """Leave out the visit that is in most broken sequences for the fewest points, until none is broken [1]_.
 
     A visit is a place within a bin of time; it is left out of all ways. Only sequences whose shorter ones all keep the
-    promise are looked at, for the others end with these. Published times are the beginnings of their bins.
+    promise are looked at, for the others end with these. Published times are the beginnings of their bins. All trips of
+    a person are published as one way.
 
     References
     ----------
@@ -39,7 +40,7 @@ class SuppressVisits(KindSearch[Trajectories]):
 
     def find(self, request: KindRequest[Trajectories]) -> Trajectories:
         """Return ways without the visits that break a promise."""
-        points = request.data.points
+        points = whole_ways(request.data.points)
         models = [model for model in request.models if isinstance(model, LKC)]
         if points.persons < max(model.k for model in models):
             raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k; ask for less.")
