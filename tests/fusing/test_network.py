@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -271,6 +272,26 @@ def test_whoever_shows_no_peers_certificate_is_turned_away_and_waiting_goes_on(p
     assert come.is_set()
     assert all(isinstance(result, Fused) for result in results.values())
     assert sum("was turned away: it did not prove to be one of the peers" in said for said in notes) == 2
+
+
+def test_strangers_who_connect_as_the_meeting_ends_leave_no_traceback(pair):
+    file = PartyFile.read(pair.file("hospital"))
+    complaints: list[dict] = []
+
+    async def end() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: complaints.append(context))
+        place = meeting.Meeting(file.connections, file.agreement, retry=True, note=[].append, admit=lambda *_: None)
+        welcome = loop.create_task(place.welcome())
+        await asyncio.sleep(2 * meeting.LOOKING)
+        with socket.create_connection(place.listener.getsockname()):
+            loop.call_soon(welcome.cancel)  # in the very round in which the loop learns of the connection
+            await asyncio.wait([welcome])
+            await asyncio.sleep(0)
+        place.listener.close()
+
+    asyncio.run(end())
+    assert complaints == []
 
 
 def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):

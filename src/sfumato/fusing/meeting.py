@@ -29,6 +29,7 @@ SHAKING_HANDS = 10.0  # seconds for TLS and greetings
 HANGING_UP = 1.0
 OFTEN = 3
 SOON = 0.1
+LOOKING = 0.05  # seconds between looks who has connected
 LATEST = 2.0
 SLOWER = 1.5
 NONCE = 32
@@ -104,17 +105,21 @@ class Meeting:
         self.listener = None if last or connections.listen is None else _listening(connections.listen)
 
     async def welcome(self) -> None:
-        """Let others connect, until this is stopped."""
+        """Let others connect, until this is stopped.
+
+        We look who is there instead of `sock_accept`, which complains about an invalid state if somebody connects at
+        the moment at which it is stopped, and loses the connection.
+        """
         assert self.listener is not None  # noqa: S101 - the caller has looked
-        loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as guests:
             waiting: dict[asyncio.Task[None], None] = {}
             while True:
                 try:
-                    connected, address = await loop.sock_accept(self.listener)
-                except OSError:  # gone again, or this machine has no file left: whoever is a peer tries again
-                    await asyncio.sleep(SOON)
+                    connected, address = self.listener.accept()
+                except OSError:  # nobody, gone again, or this machine has no file left: whoever is a peer tries again
+                    await asyncio.sleep(LOOKING)
                     continue
+                connected.setblocking(False)  # noqa: FBT003 - a socket takes it so
                 if len(waiting) >= MOST_GUESTS:
                     longest = next(iter(waiting))
                     del waiting[longest]
@@ -123,6 +128,7 @@ class Meeting:
                 waiting[guest] = None
                 guest.add_done_callback(lambda done: waiting.pop(done, None))
                 guest.add_done_callback(partial(_close_if_cancelled, connected))
+                await asyncio.sleep(0)
 
     async def _receive(self, connected: socket.socket, host: str) -> None:
         try:
