@@ -13,14 +13,17 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import sfumato as sf
 
 COLUMNS = Path(__file__).with_name("labeled_columns.txt")
 MOST_ROWS = 2000
+KNOWN = {"words", "missing", "same", "uuid"}
 FEW = 100  # so many distinct values are all seen in fewer rows, too
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
 MOMENTS = {"date": pa.date32(), "moment": pa.timestamp("us")}
@@ -36,12 +39,30 @@ class Column:
     role: str
     length: int = 0
     label: str = ""
+    words: tuple[str, ...] = ()
+    missing: float = 0.0
+    same: str = ""
+    uuid: bool = False
 
-    def cells(self, rows: int, of: int, rng: np.random.Generator) -> pa.Array:
+    def cells(self, rows: int, of: int, seed: int) -> pa.Array:
         """Make up cells: as many distinct ones as the table would have if it had fewer rows."""
-        share = min(self.distinct / of, 1.0)
-        distinct = max(min(self.distinct, FEW), round(share * rows))
+        rng = np.random.default_rng([seed, *(self.same or self.name).encode()])
+        filled = rows - round(self.missing * rows)
+        distinct = max(min(max(min(self.distinct, FEW), round(min(self.distinct / of, 1.0) * rows)), filled), 1)
         codes = np.append(np.arange(distinct), rng.integers(distinct, size=rows - distinct))
+        cells = self._cells(codes, distinct, rng)
+        kept = pc.if_else(pa.array(np.arange(rows) < filled), cells, pa.scalar(None, cells.type))
+        return kept.take(pa.array(rng.permutation(rows)))
+
+    def _cells(self, codes: np.ndarray, distinct: int, rng: np.random.Generator) -> pa.Array:
+        if self.words:
+            more = [f"{self.words[code % len(self.words)]} {_digits(code, distinct)}" for code in range(distinct)]
+            words = [*self.words, *more[len(self.words) :]]
+            return pa.array([words[code] for code in codes])
+        if self.uuid:
+            return pa.array(
+                [str(UUID(int=(int(code) * 0x9E3779B97F4A7C15F39CC0605CEDC835) % 2**128)) for code in codes]
+            )
         if self.kind == "text":
             words = rng.choice(LETTERS, size=(distinct, max(self.length - 3, 0)))
             return pa.array([f"{''.join(words[code])}{_digits(code, distinct)}" for code in codes])
@@ -76,19 +97,38 @@ def read_tables() -> list[Labeled]:
         if line.startswith("@"):
             tables.append(Labeled(f"{words[1]} ({words[2]})", int(words[3]), words[-1] == "held", []))
         elif words:
-            name, kind, distinct, role, *more = words
-            count = tables[-1].rows if distinct == "*" else int(distinct)
-            length = int(more.pop(0)) if kind == "text" else 0
-            column = Column(name=name, kind=kind, distinct=count, role=role, length=length, label="".join(more))
-            tables[-1].columns.append(column)
+            tables[-1].columns.append(_column(words, tables[-1].rows))
     return tables
+
+
+def _column(words: list[str], rows: int) -> Column:
+    name, kind, distinct, role, *more = words
+    known = {key: value for key, equals, value in (each.partition("=") for each in more) if equals and key in KNOWN}
+    plain = [each for each in more if each.partition("=")[0] not in KNOWN]
+    length = int(plain.pop(0)) if kind == "text" and plain and plain[0].isdecimal() else 0
+    return Column(
+        name=name,
+        kind=kind,
+        distinct=rows if distinct == "*" else int(distinct),
+        role=role,
+        length=length,
+        label="".join(plain),
+        words=tuple(filter(None, known.get("words", "").split("|"))),
+        missing=float(known.get("missing", 0)),
+        same=known.get("same", ""),
+        uuid="uuid" in known,
+    )
+
+
+def made_up(labeled: Labeled) -> pa.Table:
+    """Make up a table, of at most 2,000 rows."""
+    fewer = min(labeled.rows, MOST_ROWS)
+    return pa.table({column.name: column.cells(fewer, labeled.rows, 1) for column in labeled.columns})
 
 
 def proposed(labeled: Labeled) -> dict[str, str]:
     """Return the role that is proposed for every column."""
-    rng = np.random.default_rng(1)
-    fewer = min(labeled.rows, MOST_ROWS)
-    table = pa.table({column.name: column.cells(fewer, labeled.rows, rng) for column in labeled.columns})
+    table = made_up(labeled)
     labels = {column.name: column.label for column in labeled.columns}
     return {each.name: each.role.value for each in sf.inspect(table, labels=labels).proposals}
 

@@ -17,8 +17,12 @@ def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
     assert done.returncode == 0, done.stderr
     recipe = Recipe.from_toml(done.stdout)
     assert recipe.schema.identifier == ("name",)
-    assert recipe.schema.sensitive == ("disease",)
-    assert recipe.models == (sf.KAnonymity(k=5), sf.DistinctLDiversity(l=2, sensitive="disease"))
+    assert recipe.schema.sensitive == ("disease", "cost")
+    assert recipe.models == (
+        sf.KAnonymity(k=5),
+        sf.DistinctLDiversity(l=2, sensitive="disease"),
+        sf.DistinctLDiversity(l=2, sensitive="cost"),
+    )
     (tmp_path / "recipe.toml").write_text(done.stdout, "utf-8")
     assert run("anonymize", patients_file, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "o").exit_code == 0
 

@@ -8,6 +8,7 @@ import string
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -209,6 +210,37 @@ def test_time_and_status_of_survival_are_sensitive_together_and_not_alone():
     assert roles == {"time": "sensitive", "status": "sensitive", "age": "quasi"}
     del columns["status"]
     assert {p.name: p.role.value for p in sf.inspect(pa.table(columns)).proposals}["time"] != "sensitive"
+
+
+def test_a_table_of_diagnoses_is_never_without_sensitive_columns(tmp_path):
+    names = ["Viral sinusitis (disorder)", "Normal pregnancy", "Chronic pain", "Full-time employment (finding)"]
+    codes = [444814009, 72892002, 82423001, 160903007]
+    columns = {"PATIENT": [f"p{row}" for row in range(40)], "CODE": codes * 10, "DESCRIPTION": names * 10}
+    columns["START"] = [dt.date(2020, 1, 1 + row % 20) for row in range(40)]
+    table = pa.table(columns)
+    pq.write_table(table, tmp_path / "conditions.parquet")
+    for found in (sf.inspect(table), sf.inspect(tmp_path / "conditions.parquet", engine="duckdb")):
+        by_name = {each.name: each for each in found.proposals}
+        assert by_name["CODE"].role is by_name["DESCRIPTION"].role is Role.SENSITIVE
+        assert by_name["CODE"].scale is Scale.NOMINAL
+        assert by_name["CODE"].reasons[0] == (
+            "its values correspond one to one to those of 'DESCRIPTION', so it tells the same"
+        )
+        assert str(by_name["DESCRIPTION"].reasons[0]).startswith(
+            "100% of distinct values seem to tell a state of health"
+        )
+
+
+def test_texts_that_would_be_published_in_sets_one_and_all_are_identifiers():
+    moments = [f"2195-05-{1 + row % 28} {row % 24}:{row // 24:02}" for row in range(129)]
+    (found,) = sf.inspect(pa.table({"admittime": moments})).proposals
+    assert found.role is Role.IDENTIFIER
+    assert "there are too many texts to generalize; give it a hierarchy to keep it" in found.reasons
+
+
+def test_survival_from_one_time_to_another_is_sensitive():
+    columns = {"start": list(range(30)), "end": list(range(30)), "event": [0, 1] * 15}
+    assert {p.role for p in sf.inspect(pa.table(columns)).proposals} == {Role.SENSITIVE}
 
 
 def test_what_looks_odd_in_texts_is_told():

@@ -17,6 +17,7 @@ from sfumato.words import words_in
 
 KINDS = [kind for kind in words_in("en").under("reasons") if "." not in kind]
 VALUES = {"where": "column name", "word": "zip", "distinct": 1200, "filled": 3400, "percent": 5, "what": "dates"}
+VALUES["other"] = "diagnosis"
 
 
 @pytest.mark.parametrize("kind", KINDS)

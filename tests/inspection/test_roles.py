@@ -64,6 +64,11 @@ IDENTIFIERS = {
         "column name contains 'comment': free text may name people",
     ),
     "free text by length": ("diagnosis", ["a b " * 20, "c d " * 20], "2 of 2 values are distinct"),
+    "very long texts": (
+        "transcription",
+        numbered("a b " * 25, 20, each=5),
+        "20 of 100 values are distinct",
+    ),
     "boundless texts": ("city", numbered("a rather long name ", 100), "100 of 100 values are distinct"),
     "too many texts": ("city", numbered("c", 10_001, each=2), "10,001 of 20,002 values are distinct"),
 }
@@ -91,6 +96,16 @@ QUASI = {
         "email",
         [True, False],
         "column name contains 'email', which says little: a quasi-identifier, to be safe",
+    ),
+    "a number of few values": (
+        "num",
+        [0, 1, 2, 3, 4] * 60,
+        "column name contains 'num', which says little: a quasi-identifier, to be safe",
+    ),
+    "no postcodes": (
+        "cp",
+        [1, 2, 3, 4] * 30,
+        "column name contains 'cp', which says little: a quasi-identifier, to be safe",
     ),
     "addresses that tell town or country": (
         "address",

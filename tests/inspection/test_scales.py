@@ -69,8 +69,16 @@ def test_identifiers_need_no_order():
 
 
 def test_many_numbers_are_no_categories():
-    assert measure("employer", list(range(1001))).scale is Scale.NUMERIC
-    assert measure("employer", list(range(1000))).scale is Scale.NOMINAL
+    assert measure("employer", list(range(1001)) * 2).scale is Scale.NUMERIC
+    assert measure("employer", list(range(1000)) * 2).scale is Scale.NOMINAL
+    assert measure("employer", list(range(1000))).scale is Scale.NUMERIC  # sets of them would be published
+
+
+@pytest.mark.parametrize("role", [Role.QUASI, Role.SENSITIVE])
+def test_codes_of_a_classification_are_no_amounts(role):
+    codes = [444814009, 195662009, 10509002, 72892002] * 9
+    assert measure("CODE", codes, role).scale is Scale.NOMINAL
+    assert measure("amount", codes, role).scale is Scale.NUMERIC
 
 
 def test_lost_zeros_of_postcodes_are_pointed_out():

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
 
 MOST_NOMINAL_VALUES = 100_000
+NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
+FEW_VALUES = 50
 LARGEST_PLACE = 2.0**63 - 1024  # the largest float64 that is a 64-bit whole number
+
+
+def nearly_unique(distinct: int, rows: int) -> bool:
+    """Return whether sets of so many different values would be published one and all: they are names or free texts.
+
+    Where there are only a few values, a set of them tells little about whose they are.
+    """
+    return distinct > max(FEW_VALUES, rows * NEARLY_UNIQUE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,13 +9,15 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
+from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.inspection.between import Seen, reconsidered
 from sfumato.inspection.file_columns import FileColumns
 from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
-from sfumato.inspection.profile import CellKind, Profile, profile
+from sfumato.inspection.profile import CellKind, Profile, correspond, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.reasons import Reason
-from sfumato.inspection.roles import propose_role
+from sfumato.inspection.roles import ProposedRole, propose_role, ungeneralizable
 from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
@@ -176,7 +178,15 @@ def inspect(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unp
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
         said = partial(_said, labels=labels or {}, survival=has_survival(table.column_names))
-        proposals = tuple(pool.map(lambda each: _propose(each, frame.orders.get(each.name), said(each.name)), profiles))
+        roles = dict(zip(table.column_names, pool.map(lambda p: propose_role(p, said(p.name)), profiles), strict=True))
+        by_name = {each.name: each for each in profiles}
+        roles |= reconsidered(
+            [Seen.of(each, roles[each.name]) for each in profiles],
+            lambda one, other: correspond(by_name[one], by_name[other]),
+        )
+        proposals = tuple(
+            pool.map(lambda p: _propose(p, frame.orders.get(p.name), said(p.name), roles[p.name]), profiles)
+        )
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
     return Inspection(
         rows=table.num_rows,
@@ -208,15 +218,21 @@ def inspect_files(
                 "A Spark DataFrame is not inspected; write it as Parquet files, or inspect a sample of its rows."
             )
         columns = FileColumns.of(source, resources.budget)
-        proposals, remarks = [], []
+        proposals, remarks, seen = {}, [], []
         said = partial(_said, labels=labels, survival=has_survival(source.names))
         for name in source.names:
             column = columns.profile(name)
-            proposals.append(_propose(column, None, said(name)))
+            seen.append(Seen.of(column, propose_role(column, said(name))))
+            proposals[name] = _propose(column, None, said(name), seen[-1].role)
             remarks += _odd(column)
-        risk, told = columns.risk([each.name for each in proposals if each.role is Role.QUASI])
+        for name, role in reconsidered(seen, columns.correspond).items():
+            proposals[name] = _propose(columns.profile(name), None, said(name), role)
+        risk, told = columns.risk([each.name for each in proposals.values() if each.role is Role.QUASI])
         return Inspection(
-            rows=columns.rows, proposals=tuple(proposals), risk=risk, remarks=(*remarks, *columns.remarks, *told)
+            rows=columns.rows,
+            proposals=tuple(proposals.values()),
+            risk=risk,
+            remarks=(*remarks, *columns.remarks, *told),
         )
 
 
@@ -233,9 +249,12 @@ def _said(name: str, *, labels: Mapping[str, str], survival: bool) -> Hint | Non
     return found if labeled is None else labeled._replace(found_in="column label")
 
 
-def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None) -> Proposal:
-    role = propose_role(column, said)
+def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, role: ProposedRole) -> Proposal:
     measure = propose_scale(column, said, role.role, order)
+    bare = role.role is Role.QUASI and measure.scale is Scale.NOMINAL and measure.hierarchy is None
+    if bare and nearly_unique(column.distinct, column.rows):
+        role = ungeneralizable(column)
+        measure = propose_scale(column, said, role.role, order)
     return Proposal(
         name=column.name,
         kind=column.kind,

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from sfumato.inspection.profile import GlimpsedProfile, Profile, kind_of, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk, risk_of_sizes
@@ -87,6 +88,15 @@ class FileColumns:
             lost=column.missing,
             pairs=found.pairs + column.missing * (column.missing - 1),
         )
+
+    def correspond(self, one: str, other: str) -> bool:
+        """Return whether the values of two columns with equally many values correspond one to one."""
+        try:
+            found = self.source.count([one, other], self.most, lambda _: None)
+        except TooManyCombinationsError:
+            return False  # as many as there are values would have fitted
+        both = found.filter(pc.and_(found[one].is_valid(), found[other].is_valid()))
+        return bool(both.num_rows == pc.count_distinct(found[one], mode="only_valid").as_py())
 
     def risk(self, quasi: Sequence[str]) -> tuple[RawRisk, list[str]]:
         """Measure the risk, given some columns; say what was not measured."""

@@ -57,6 +57,7 @@ WORDS = {
         direccion domicilio =calle matricula historiaclinica
         姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号
         卡号 车牌 学号 工号 微信 证号 号码 病案号 就诊号 户号 登记号 保单号 病人号 患者号 家庭编
+        =maiden
     """,
     Meaning.LABEL: """
         =name =id =nom =nombre =kennung =identifier =identificador =no =nr =nbr =num =number nummer numero =serial =case
@@ -89,13 +90,14 @@ WORDS = {
         =sexo =genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion
         profesion =idioma empleo
         性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 学校 单位 医院
+        =insurance =insurer =marriage =payer =payor versicherungsart 险种 医保类型
     """,
     Meaning.DEMOGRAPHIC: """
         =age birth =born =dob =yob =date education =educ schooling gradelevel degree =height =weight household
         familysize children admission discharge latitude longitude =lat =lon =lng location =place
         haircolor eyecolor =year =month =day veteran military
         =alter geburt =datum bildung schulabschluss abschluss =grosse korpergrosse gewicht kinder haushalt
-        aufnahme entlassung =jahr
+        aufnahme entlassung =jahr gebjahr gebdat
         naissance =taille poids diplome etudes enfant foyer =annee entree sortie
         =edad nacimiento fecha educacion estudios estatura =altura =peso hijos hogar
         年龄 出生 生日 学历 教育 文化程度 身高 体重 日期 入院 出院 家庭 子女
@@ -167,10 +169,18 @@ WORDS = {
         负债 欠费 税额 个税 公积金 房产 津贴 罚款 违约 征信 授信 额度 利息 还款 借款 流水 交易额 转账 保费 赔付
         报酬 待遇
         罪 案由 前科 拘留 举报 排名 学分 处分 旷课 评分 得分 考试 测评 $病 $症 $炎 利率
+        healthcare chargedesc chargedegree chargetype =juv juvenile =misd $alc =union installment instalment =property
+        dischargelocation dischargedestination dischargeto =chd =cvd =cad =chf =ckd =tia =afib =mci
+        trestbps =bps thalach =exang =oldpeak =thal =fbs =alt =ast =alp =ggt =bun =crp =esr =mcv =mch =mchc =mpv =rdw
+        =plt =hct =tsh =ldh =inr =trig ferritin amylase lipase triglycer uricacid lymphocyt neutrophil monocyt eosinoph
+        basophil leukocyt erythrocyt globulin protein phosphatase transferase transaminase antigen antibod
+        leukozyt erythrozyt thrombozyt kreatinin harnstoff harnsaure triglyzerid
+        血 尿 酶 蛋白 抗原 抗体 甘油三酯 肌酐 细胞 激素 白球 胆红素 电解质
     """,
     Meaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
         quantite precio =coste importe cantidad 金额 价格 数量
+        =amt =bill invoice rechnungsbetrag
     """,
     Meaning.OUTCOME: "=class =target =label =outcome =churn",
     Meaning.WEIGHT: """
@@ -188,6 +198,31 @@ RELATIVE = {"next", "last", "previous", "prev", "past", "following", "coming", "
 RELATIVE |= {"letzter", "letzten", "letztes", "nachster", "nachsten", "nachstes", "dernier", "derniere", "prochain"}
 PERIODS = {"year", "month", "day", "jahr", "annee"}
 EVENTS = {"status", "event", "censor", "censored", "cens", "fustat", "death", "died", "dead"}
+SPANS = ({"start"}, {"end", "stop"}, EVENTS | {"event"})  # of survival that is told from one time to another
+CODES = {
+    "code",
+    "codes",
+    "icd",
+    "icd9",
+    "icd10",
+    "snomed",
+    "loinc",
+    "fips",
+    "naics",
+    "isco",
+    "atc",
+    "cpt",
+    "ndc",
+    "drg",
+}
+CODES |= {"cd", "kode", "schlussel", "codigo", "代码", "编码"}
+CONDITIONS = """
+    disorder disease syndrome finding infection infected injury fracture sprain laceration concussion pain fever cough
+    carcinoma cancer tumor tumour neoplasm leukemia lymphoma diabet hypertens asthma pregnan miscarriage anemia stroke
+    infarct failure sepsis pneumon depress anxiety schizo dement epilep obesity arthrit allerg ulcer obstruct arrest
+    hemorrhag haemorrhag bleeding angina expired deceased hospice surgery $itis $osis $emia $algia $pathy
+    krankheit $storung entzundung infekt verletzung fraktur krebs 病 症 炎 癌 瘤 综合征 感染 骨折 损伤 妊娠
+"""
 WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
 
@@ -263,13 +298,45 @@ def has_survival(names: Iterable[str]) -> bool:
     (True, False)
     """
     words = {"".join(_tokens(name)) for name in names}
-    return bool(words & TIMES and words & EVENTS)
+    return bool(words & TIMES and words & EVENTS) or all(words & part for part in SPANS)
+
+
+def is_code(name: str) -> bool:
+    """Return whether a name says that a column holds codes of a classification, which are no amounts.
+
+    >>> is_code("ICD9_CODE"), is_code("barcode_length"), is_code("诊断代码")
+    (True, False, True)
+    """
+    tokens = _tokens(name)
+    return any(token in CODES or token.endswith(("代码", "编码")) for token in [*tokens, "".join(tokens[-2:])])
+
+
+def is_condition(text: str) -> bool:
+    """Return whether a text seems to tell a disease, an injury or another state of health.
+
+    >>> is_condition("Acute bronchitis (disorder)"), is_condition("Viral sinusitis"), is_condition("carpenter")
+    (True, True, False)
+    """
+    tokens = _tokens(text)
+    return any(_tells(word, tokens) for word in _conditions())
+
+
+def _tells(word: str, tokens: list[str]) -> bool:
+    if word.startswith("$"):
+        return any(token.endswith(word[1:]) for token in tokens)
+    return any(token.startswith(word) if word.isascii() else word in token for token in tokens)
+
+
+@cache
+def _conditions() -> tuple[str, ...]:
+    return tuple(CONDITIONS.split())
 
 
 def survival_hint(name: str) -> Hint | None:
     """Return what a column of a survival table suggests, if it is the time or the event."""
     word = "".join(_tokens(name))
-    return Hint(Meaning.SENSITIVE, word, alone=True, label=False) if word in TIMES | EVENTS else None
+    known = TIMES.union(EVENTS, *SPANS)
+    return Hint(Meaning.SENSITIVE, word, alone=True, label=False) if word in known else None
 
 
 def _tokens(name: str) -> list[str]:
@@ -291,8 +358,8 @@ def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
             if token.startswith(word)
         )
         start, before = start + len(token), before if token.isdecimal() else token
-    if len(tokens) > 1 and joined in whole:
-        yield _Match(whole[joined], joined, 0, start)
+    for known in {joined, joined.rstrip("0123456789")} & whole.keys() if len(tokens) > 1 else ():
+        yield _Match(whole[known], known, 0, len(known))
     for word in filter(joined.endswith, ends):
         yield _Match(ends[word], word, start - len(word), start)
     plain = re.sub(r"([aou])e", r"\1", joined)  # umlauts written as two letters

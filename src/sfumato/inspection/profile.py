@@ -149,6 +149,20 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     )
 
 
+def correspond(one: Profile, other: Profile) -> bool:
+    """Return whether the values of two columns correspond one to one, in the records that have both.
+
+    >>> code, name = (pa.chunked_array([each]) for each in ([1, 2, 1], ["flu", "cold", "flu"]))
+    >>> correspond(profile("code", code), profile("name", name))
+    True
+    """
+    if one.distinct != other.distinct:
+        return False
+    both = (one.codes < one.distinct) & (other.codes < other.distinct)
+    pairs = one.codes[both].astype(np.int64) * other.distinct + other.codes[both]
+    return len(np.unique(pairs)) == one.distinct
+
+
 def kind_of(type_: pa.DataType) -> CellKind:
     """Return the kind of cells of a canonical type."""
     if pa.types.is_boolean(type_):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sfumato.inspection.names import PERIODS, Hint, Meaning
+from sfumato.inspection.names import PERIODS, Hint, Meaning, is_condition
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
 from sfumato.inspection.profile import CellKind, Profile
 from sfumato.inspection.reasons import Reason
@@ -16,6 +16,9 @@ MOSTLY_DISTINCT = 0.5
 UNIQUE_TEXTS = 0.7
 UNIQUE_NUMBERS = 0.95
 LONG_TEXT = 40  # characters
+VERY_LONG_TEXT, SOME_DISTINCT = 80, 0.05
+MOST_CONDITIONS, LEAST_CONDITIONS = 200, 0.2  # texts to look at, and the share that tells what a column is about
+SHORTEST_POSTCODE = 3  # characters
 LONGEST_CODE = 12  # characters
 LEAST_MANY, MOST_TEXTS = 100, 10_000  # without a hierarchy
 REPEATED = 20  # records per value from which a label names a kind of thing rather than a person
@@ -55,6 +58,11 @@ class Clues(NamedTuple):
         return Reason(kind, distinct=self.column.distinct, filled=self.column.filled)
 
     @property
+    def repeated(self) -> int:
+        """The number of distinct values if many records share each of them on average; 0 otherwise."""
+        return self.column.distinct if self.column.distinct * REPEATED <= self.column.filled else 0
+
+    @property
     def separating(self) -> Reason:
         """How well the column separates records, as a reason."""
         percent = int(self.column.separation * 100)
@@ -89,15 +97,14 @@ def named_identifier(clues: Clues) -> ProposedRole | None:
     column, hint = clues
     if hint is None or hint.meaning is not Meaning.IDENTIFIER or column.kind is CellKind.BOOLEAN:
         return None
-    answers = 0 < column.distinct <= MOST_ANSWERS and column.distinct * REPEATED <= column.filled
-    if hint.word in CONTACTS.split() and answers:
+    if hint.word in CONTACTS.split() and 0 < clues.repeated <= MOST_ANSWERS:
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.named("reaches-people"),))
 
 
 def looks_personal(clues: Clues) -> ProposedRole | None:
     """Find numbers and addresses of people by the format of the values."""
-    if clues.column.kind not in {CellKind.TEXT, CellKind.WHOLE}:
+    if clues.column.kind not in {CellKind.TEXT, CellKind.WHOLE} or clues.repeated == 1:
         return None
     found = personal_pattern(clues.column.sample)
     return ProposedRole(Role.IDENTIFIER, (_looks(*found),)) if found else None
@@ -113,6 +120,8 @@ def labeled(clues: Clues) -> ProposedRole | None:
     column, hint = clues
     if hint is None or column.kind is CellKind.BOOLEAN:
         return None
+    if hint.meaning is Meaning.LABEL and column.kind is not CellKind.TEXT and 0 < clues.repeated <= MOST_OUTCOMES:
+        return None  # a number of few values counts something
     rare = column.distinct * REPEATED > column.filled
     if (hint.meaning is Meaning.LABEL and (hint.alone or rare)) or (
         hint.meaning is Meaning.PERSON and hint.alone and rare
@@ -141,11 +150,13 @@ def dated(clues: Clues) -> ProposedRole | None:
 
 def free_text(clues: Clues) -> ProposedRole | None:
     """Find long texts that rarely repeat: they can contain anything, including names."""
-    if clues.column.kind is not CellKind.TEXT or clues.column.distinct_share < MOSTLY_DISTINCT:
+    column = clues.column
+    if column.kind is not CellKind.TEXT or column.distinct_share < SOME_DISTINCT:
         return None
-    if clues.meaning is Meaning.FREE_TEXT:
+    mostly, length = column.distinct_share >= MOSTLY_DISTINCT, column.typical_length
+    if clues.meaning is Meaning.FREE_TEXT and (mostly or length >= LONG_TEXT):
         return ProposedRole(Role.IDENTIFIER, (clues.named("may-name"),))
-    if clues.column.typical_length < LONG_TEXT:
+    if length < (LONG_TEXT if mostly else VERY_LONG_TEXT):
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("long-texts")))
 
@@ -163,11 +174,27 @@ def boundless(clues: Clues) -> ProposedRole | None:
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("too-many-texts")))
 
 
+def conditions(clues: Clues) -> ProposedRole | None:
+    """Find diseases, injuries and other states of health by the values, where the name of the column says little."""
+    column, hint = clues
+    silent = hint is None or hint.weak or hint.meaning in {Meaning.FREE_TEXT, Meaning.AMOUNT}
+    if not silent or column.kind is not CellKind.TEXT:
+        return None
+    words = column.sample.slice(0, MOST_CONDITIONS).to_pylist()
+    found = sum(map(is_condition, words))
+    if found <= 1 or found < LEAST_CONDITIONS * len(words):
+        return None
+    percent = int(100 * found / len(words))
+    return ProposedRole(Role.SENSITIVE, (Reason("tells-health", percent=percent),))
+
+
 def named(clues: Clues) -> ProposedRole | None:
     """Find quasi-identifiers, secrets and amounts by the name of the column."""
     column, hint = clues
     if hint and hint.secret and hint.word in PERIODS and column.distinct < LEAST_PERIODS:
         return ProposedRole(Role.SENSITIVE, (Reason("secret", where=hint.found_in, word=hint.secret),))
+    if clues.meaning is Meaning.POSTCODE and column.typical_length < SHORTEST_POSTCODE:
+        return None
     if clues.meaning in QUASI_MEANINGS:
         return ProposedRole(Role.QUASI, (clues.named("others-know"),))
     if clues.meaning is Meaning.SENSITIVE:
@@ -207,6 +234,12 @@ def unique(clues: Clues) -> ProposedRole | None:
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("identifying"),))
 
 
+def ungeneralizable(column: Profile) -> ProposedRole:
+    """Return the role of texts that would be published in sets, one and all, were they a quasi-identifier."""
+    clues = Clues(column, None)
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("too-many-texts")))
+
+
 def doubtful(clues: Clues) -> ProposedRole:
     """Treat all others as quasi-identifiers; only the owner of the table can say what they are."""
     return ProposedRole(Role.QUASI, (Reason("unknown") if clues.hint is None else clues.named("says-little"),))
@@ -221,6 +254,7 @@ RULES: tuple[Callable[[Clues], ProposedRole | None], ...] = (
     dated,
     free_text,
     boundless,
+    conditions,
     named,
     unique,
     doubtful,

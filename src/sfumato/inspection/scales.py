@@ -8,10 +8,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies import Builder, Prefixes, Taxonomy
 from sfumato.hierarchies.proposing import automatic
-from sfumato.inspection.names import Hint, Meaning
+from sfumato.inspection.names import Hint, Meaning, is_code
 from sfumato.inspection.orders import MOST_VALUES, known_order
 from sfumato.inspection.profile import CellKind, Profile
 from sfumato.inspection.reasons import Reason
@@ -33,30 +34,45 @@ class ProposedScale(NamedTuple):
 
 
 def propose_scale(
-    profile: Profile, hint: Hint | None, role: Role, categories: Sequence[str] | None = None
+    profile: Profile, hint: Hint | None, role: Role, ordered: Sequence[str] | None = None
 ) -> ProposedScale:
     """Propose a scale; quasi-identifiers with a useful automatic hierarchy get it.
 
-    Ordered `categories`, which a dataframe can state, make it ordinal. A flat taxonomy says no more than a nominal
+    `ordered` categories, which a dataframe can state, make it ordinal. A flat taxonomy says no more than a nominal
     scale, so none is proposed.
     """
-    if categories is not None and role is not Role.IDENTIFIER:
+    if ordered is not None and role is not Role.IDENTIFIER:
         present = set(profile.values.to_pylist())
-        order = tuple(each for each in categories if each in present)
+        order = tuple(each for each in ordered if each in present)
         return ProposedScale(Scale.ORDINAL, order=order, reasons=(Reason("stated-order"),))
     meaning = hint.meaning if hint else None
     if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {CellKind.TEXT, CellKind.WHOLE}:
         postcodes = _postcodes(profile)
         if postcodes is not None:
             return postcodes
-    if profile.kind is CellKind.WHOLE and meaning is Meaning.CATEGORY and profile.distinct <= MOST_CATEGORIES:
-        return ProposedScale(Scale.NOMINAL, reasons=(Reason("stands-for-categories"),))
+    categories = _categories(profile, meaning, role) if profile.kind is CellKind.WHOLE else None
+    if categories is not None:
+        return categories
     if profile.kind.ordered:
         hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
         return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(Reason("contains", what=str(profile.kind)),))
     if profile.kind is CellKind.BOOLEAN:
         return ProposedScale(Scale.NOMINAL, reasons=(Reason("contains", what=str(profile.kind)),))
     return _text(profile, role)
+
+
+def _categories(profile: Profile, meaning: Meaning | None, role: Role) -> ProposedScale | None:
+    """Find whole numbers that stand for categories: codes of a classification are no amounts, however large."""
+    code = role is not Role.IDENTIFIER and is_code(profile.name)
+    if not code and (meaning is not Meaning.CATEGORY or profile.distinct > MOST_CATEGORIES):
+        return None
+    hierarchy = _hierarchy(distinct_texts(profile.values)) if code and role is Role.QUASI else None
+    reasons = (Reason("stands-for-categories"),)
+    if hierarchy is not None:
+        return ProposedScale(Scale.CATEGORICAL, hierarchy=hierarchy, reasons=reasons)
+    if role is Role.QUASI and nearly_unique(profile.distinct, profile.rows):
+        return None
+    return ProposedScale(Scale.NOMINAL, reasons=reasons)
 
 
 def _text(profile: Profile, role: Role) -> ProposedScale:

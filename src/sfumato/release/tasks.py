@@ -17,7 +17,7 @@ from sfumato.algorithms.by_atoms import goes_by_atoms
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, CodedTable, code
-from sfumato.coding.domain import Domain
+from sfumato.coding.domain import Domain, nearly_unique
 from sfumato.core.progress import Progress
 from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
@@ -30,9 +30,6 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.validation import is_whole
-
-NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
-FEW_VALUES = 50
 
 
 def task_of(
@@ -147,12 +144,10 @@ def _guides(recipe: Recipe) -> tuple[str, ...]:
 def refuse_nearly_unique(quasi: Sequence[Domain], rows: int) -> None:
     """Refuse names of things that nearly every record has for itself: in sets they would be published one and all.
 
-    Such a column is a name, a free text or, if a file was misread, its whole lines. Where there are only a few values,
-    a set of them tells little about whose they are.
+    Such a column is a name, a free text or, if a file was misread, its whole lines.
     """
-    most = max(FEW_VALUES, rows * NEARLY_UNIQUE)
     for domain in quasi:
-        if domain.scale is Scale.NOMINAL and domain.hierarchy is None and len(domain) > most:
+        if domain.scale is Scale.NOMINAL and domain.hierarchy is None and nearly_unique(len(domain), rows):
             raise SchemaError(
                 f"Quasi-identifier {domain.name!r} has {len(domain):,} different values in {rows:,} rows "
                 "and no hierarchy, so sets of them would be published; give it a hierarchy (such as sf.Prefixes()), "
