@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from sfumato.collecting.coins import BitSource
 from sfumato.collecting.duchi_mean import DuchiMean
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
 from sfumato.collecting.hashing import hashed, signs
@@ -257,4 +258,4 @@ def test_bounds_whose_distance_is_no_number_are_refused(mechanism, bounds):
 
 def test_bounds_may_be_as_large_as_their_distance_is_a_number():
     mechanism = DuchiMean(epsilon=1, low=-8e307, high=8e307)
-    assert mechanism.encode([-8e307, 0.0, 8e307]).tolist() == [-1, 0, 1]
+    assert mechanism.encode([-8e307, 0.0, 8e307], BitSource()).tolist() == [-1, 0, 1]

@@ -7,15 +7,21 @@ import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from sfumato.collecting import client as client_module
 from sfumato.collecting.agreements import MECHANISMS, parse_agreement, read_agreement
 from sfumato.collecting.client import LocalClient
+from sfumato.collecting.coins import BitSource
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.collecting.local_mechanism import simulate
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
+from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.server import LocalServer
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, RecipeError, SchemaError, WriteError
@@ -81,8 +87,9 @@ def test_the_permanent_response_survives_a_restart(tmp_path):
     first = LocalClient(rappor, budget=9, state=state)
     first.report("a")
     again = LocalClient(rappor, budget=9, state=state)
-    assert again._memory.secret == first._memory.secret
-    again.report("a")
+    kept = first._refresh().memories
+    again.report("b")
+    assert [each.kept for each in again._refresh().memories.values()] == [each.kept for each in kept.values()]
     assert again.spent == pytest.approx(rappor.epsilon_after(2))
 
 
@@ -134,8 +141,8 @@ def test_the_state_tells_no_value_and_is_for_its_owner_only(tmp_path):
         "",
         "{",
         "[]",
-        '{"format": 2}',
-        '{"format": 2, "budget": "1", "mechanisms": {"x": {"secret": "00", "counts": {}}}}',
+        '{"format": 3}',
+        '{"format": 3, "budget": "1", "mechanisms": {"x": {"reports": 0, "kept": []}}}',
     ],
 )
 def test_a_damaged_state_is_refused_and_not_started_anew(grr, tmp_path, content):
@@ -149,7 +156,7 @@ def test_a_state_with_impossible_counts_is_refused(grr, tmp_path):
     state = tmp_path / "client.json"
     LocalClient(grr, budget=1, state=state).report("a")
     content = json.loads(state.read_text())
-    for wrong in ({"counts": {"": -5}}, {"loss": "-1"}, {"loss": "1/0"}):
+    for wrong in ({"reports": -5}, {"reports": True}, {"kept": ["a"]}, {"kept": [-1]}, {"loss": "-1"}, {"loss": "1/0"}):
         mechanisms = {name: {**each, **wrong} for name, each in content["mechanisms"].items()}
         state.write_text(json.dumps({**content, "mechanisms": mechanisms}))
         with pytest.raises(ReadError, match="not a valid client state"):
@@ -176,30 +183,82 @@ def test_nobody_raises_the_budget_of_a_state(grr, tmp_path):
     assert client.left == 0
 
 
-def test_the_memories_of_two_mechanisms_are_not_linked(tmp_path):
+def test_another_period_has_a_memory_of_its_own_and_costs_again(tmp_path):
     state = tmp_path / "client.json"
-    for values in (["a", "b"], ["a", "b", "c"]):
-        LocalClient(Rappor(values=values), budget=99, state=state).report("a")
+    rappors = [Rappor(values=["a", "b"], bits=62, cohorts=10**6, period=period) for period in ("2025", "2026")]
+    for rappor in rappors:
+        LocalClient(rappor, budget=99, state=state).report("a")
     memories = json.loads(state.read_text())["mechanisms"].values()
-    assert len({each["secret"] for each in memories}) == 2
+    assert len({tuple(each["kept"]) for each in memories}) == 2
+    assert LocalClient(rappors[0], budget=99, state=state).spent == pytest.approx(2 * rappors[0].epsilon)
 
 
-@pytest.mark.parametrize("value", [CANARY, None, 7, float("nan")])
-def test_values_outside_the_domain_are_refused_without_being_told(grr, value):
-    client = LocalClient(grr, budget=1)
-    with pytest.raises(SchemaError, match="outside the agreed domain") as caught:
-        client.report(value)
-    assert CANARY not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert client.spent == 0
+class Unreadable:
+    """A value that fails at whatever is done with it."""
+
+    def __len__(self):
+        raise RuntimeError(CANARY)
+
+    __float__ = __str__ = __repr__ = __eq__ = __hash__ = __len__
 
 
-@pytest.mark.parametrize("value", [-1, 10.5, float("inf"), None, "x"])
-def test_numbers_beyond_public_bounds_are_refused(value):
-    client = LocalClient(PiecewiseMean(epsilon=1, low=0, high=10), budget=1)
-    with pytest.raises(SchemaError, match="nothing was sent"):
-        client.report(value)
-    assert client.spent == 0
+ODD = [CANARY, "\ud800", "", None, 7, 2**80, float("nan"), float("inf"), -1, [], {}, b"\xff", Unreadable(), pa.NULL]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_whatever_a_value_is_a_report_of_it_is_sent_and_paid(name, value, tmp_path, capfd):
+    """Silence, a refusal or another price would tell that the value is a strange one."""
+    mechanism = parse_agreement({"mechanism": name, **AGREEMENTS[name]})
+    usual = 4.5 if "low" in AGREEMENTS[name] else "b"
+    clients = [LocalClient(mechanism, budget=100, state=tmp_path / f"{at}.json") for at in range(3)]
+    for given in (value, usual):
+        reports = [clients[0].report(usual), clients[1].report(given), clients[2].report(value)]
+        LocalServer(mechanism).add(reports)
+    assert len({client.spent for client in clients}) == 1
+    assert clients[0].spent == pytest.approx(float(mechanism.loss(2)))
+    assert tuple(capfd.readouterr()) == ("", "")
+    shapes = [sorted(json.loads((tmp_path / f"{at}.json").read_text())["mechanisms"]) for at in range(3)]
+    assert shapes[0] == shapes[1] == shapes[2]
+
+
+def test_a_value_outside_the_domain_is_any_of_it_and_a_number_outside_is_clipped():
+    exact = GeneralizedRandomizedResponse(epsilon=40, values=["a", "b", "c", "d"])
+    sent = simulate(exact, [CANARY, None] * 2000 + ["a"] * 4000, secret="5f" * 32)[:, 0]
+    assert np.bincount(sent[:4000]).min() > 850
+    assert (sent[4000:] == 0).all()
+    mean = PiecewiseMean(epsilon=1, low=0, high=10)
+    read = pa.array([-3.0, 0, 5, 10, 99, 1e9, None, 5, 2.5])
+    for column in ([-3, 0, 5, 10, 99, float("inf"), None, "x", "2.5"], read):
+        found = mean.encode(column, BitSource())
+        assert found.tolist() == [-1, -1, 0, 1, 1, 1, 0, 0, -0.5]
+
+
+@pytest.mark.parametrize("values", [[None, "a"], [float("nan"), "a"], ["a", [1]]])
+def test_a_missing_value_is_none_of_a_domain(values):
+    for kind in (GeneralizedRandomizedResponse, OptimizedUnaryEncoding):
+        with pytest.raises(InvalidParameterError, match="at least two different values, none of them missing"):
+            kind(epsilon=1, values=values)
+    with pytest.raises(InvalidParameterError, match="none of them missing"):
+        Rappor(values=values)
+    with pytest.raises(InvalidParameterError, match="none of them missing"):
+        RandomizedResponse(values=values, truth=0.5)
+
+
+def test_reports_by_rappor_cost_the_same_whether_values_change_or_not():
+    """With a price for every new value, the number of reports until silence told how often a value changed."""
+    values = [str(number) for number in range(60)]
+    sent = []
+    for reported in (["0"] * 60, values, [CANARY] * 60):
+        client = LocalClient(Rappor(values=values), budget=4.2)
+        reports = 0
+        with suppress(InfeasibleError):
+            for value in reported:
+                client.report(value)
+                reports += 1
+        sent.append(reports)
+    assert 60 > sent[0] == sent[1] == sent[2] > 1
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), 41, "1", True])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from sfumato.collecting.coins import BitSource
 from sfumato.collecting.duchi_mean import DuchiMean
 from sfumato.collecting.frequency_estimate import project
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
@@ -160,4 +161,4 @@ def test_servers_of_other_mechanisms_are_not_merged():
 
 def test_the_domain_is_compared_by_canonical_text():
     mechanism = GeneralizedRandomizedResponse(epsilon=1, values=["1", "2"])
-    assert mechanism.encode([2.0, 1.0]).tolist() == [1, 0]
+    assert mechanism.encode([2.0, 1.0], BitSource()).tolist() == [1, 0]

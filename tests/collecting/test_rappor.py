@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from sfumato.collecting.client import LocalClient
-from sfumato.collecting.local_mechanism import ClientMemory, simulate
+from sfumato.collecting.coins import BitSource
+from sfumato.collecting.local_mechanism import simulate
 from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.rappor_decoding import detected
 from sfumato.collecting.server import LocalServer
@@ -17,10 +18,6 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaErr
 from sfumato.randomness import repeatable_secret as fixed
 
 WORDS = [f"word {number}" for number in range(30)]
-
-
-def memory_of(seed: int) -> ClientMemory:
-    return ClientMemory(secret=seed.to_bytes(32, "big"), counts={})
 
 
 def test_the_epsilons_of_the_default_are_those_of_the_paper():
@@ -42,12 +39,11 @@ def test_filters_are_sets_of_bytes_of_md5_modulo_their_size():
 
 
 def test_the_permanent_response_never_changes():
-    rappor = Rappor(values=WORDS)
-    memory = memory_of(1)
-    first = rappor.permanent(np.array([3]), memory)
-    assert (rappor.permanent(np.array([3]), memory) == first).all()
-    differing = [(rappor.permanent(np.array([3]), memory_of(seed)) != first).any() for seed in range(2, 10)]
-    assert sum(differing) >= 7
+    rappor = Rappor(values=WORDS, p=2**-60, q=1 - 2**-53)
+    client = LocalClient(rappor, budget=9)
+    first = client.report("word 3")
+    assert all(client.report(word) == first for word in WORDS[:20])
+    assert sum(LocalClient(rappor, budget=9).report("word 3") != first for _ in range(8)) >= 7
 
 
 def test_permanent_bits_have_their_chances():
@@ -56,9 +52,9 @@ def test_permanent_bits_have_their_chances():
     ones = {True: 0, False: 0}
     bits = {True: 0, False: 0}
     for seed in range(3000):
-        memory = memory_of(seed)
-        truth = rappor.filters[rappor.cohort_of(memory), 3]
-        kept = rappor.permanent(np.array([3]), memory)
+        cohort, number = rappor.memorized(np.array([3]), BitSource(fixed(seed)))
+        truth = rappor.filters[cohort, 3]
+        kept = (number >> np.arange(rappor.bits)) & 1
         for state in (True, False):
             ones[state] += int(kept[truth == state].sum())
             bits[state] += int((truth == state).sum())
@@ -68,7 +64,7 @@ def test_permanent_bits_have_their_chances():
 
 def test_cohorts_are_even_and_assigned_once():
     rappor = Rappor(values=WORDS, cohorts=4)
-    cohorts = [rappor.cohort_of(memory_of(seed)) for seed in range(2000)]
+    cohorts = [rappor.memorized(np.array([0]), BitSource(fixed(seed)))[0] for seed in range(2000)]
     assert min(np.bincount(cohorts, minlength=4)) > 400
     client = LocalClient(rappor, budget=9)
     assert len({client.report("word 1")[0] for _ in range(10)}) == 1
@@ -81,7 +77,7 @@ def test_reports_of_one_value_approach_the_epsilon_of_all_and_never_pass_it():
         client.report("word 1")
     assert rappor.epsilon < client.spent <= rappor.epsilon_forever
     with pytest.raises(InfeasibleError, match="budget"):
-        client.report("word 2")
+        LocalClient(rappor, budget=1).report("word 1")
 
 
 def test_without_permanent_noise_reports_add_up():

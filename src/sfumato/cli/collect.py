@@ -167,20 +167,14 @@ def report(
 ) -> None:
     """Print one randomized report of the value on standard input: the client side of local differential privacy.
 
-    The costs of reports add up. Once the budget is spent, nothing is printed and the exit code is 2.
+    A report is printed and paid for whatever the value is, also if it is missing or none of the agreed ones. The costs
+    of reports add up. Once the budget is spent, nothing is printed and the exit code is 2.
     """
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.client import LocalClient
-    from sfumato.collecting.mean_mechanism import MeanMechanism
 
     mechanism = read_agreement(agreement)
-    given = sys.stdin.readline().rstrip("\r\n")
-    value: str | float = given
-    if isinstance(mechanism, MeanMechanism):
-        try:
-            value = float(given)
-        except ValueError:
-            raise SchemaError("The value on standard input is not a number; nothing was sent.") from None
+    value = sys.stdin.buffer.readline().decode(errors="replace").rstrip("\r\n")
     sent = LocalClient(mechanism, budget=budget, state=state).report(value)
     typer.echo(",".join(map(str, sent)))
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from contextlib import nullcontext
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from sfumato.collecting.client_state import SECRET_BYTES, ClientState, locked, read_state, write_state
+from sfumato.collecting.client_state import ClientState, locked, read_state, write_state
 from sfumato.collecting.coins import BitSource
 from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_decimal
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.validation import is_number, require
 
 
@@ -20,8 +18,12 @@ class LocalClient:
     """Randomize the values of one person, and refuse once the budget is spent.
 
     Randomness always comes from the operating system. Costs add up: each report costs the mechanism's epsilon, or
-    what RAPPOR charges for another report of the same value. Reports by several mechanisms add up, too, where
-    clients share a state.
+    what RAPPOR charges for another report in its period. Reports by several mechanisms add up, too, where clients share
+    a state. The epsilon is that of all values of one person in all her reports: however different they were, what is
+    sent would be at most that much less likely.
+
+    Every call sends and spends until the budget is spent, whatever is given, and costs are the same for all values;
+    silence would disclose them. What is missing or outside the domain is reported as the mechanism says.
 
     Parameters
     ----------
@@ -47,7 +49,6 @@ class LocalClient:
         self.budget = budget
         self._file = None if state is None else Path(state)
         self._agreed = hashlib.sha256(repr(mechanism).encode()).hexdigest()
-        self._fresh = ClientMemory(secret=secrets.token_bytes(SECRET_BYTES), counts={})
         self._state = ClientState(budget=exact_decimal(budget), memories={}, losses={})
         self._refresh()
 
@@ -63,16 +64,14 @@ class LocalClient:
 
     def report(self, value: object) -> list[int]:
         """Return one randomized report of a value: whole numbers that can be sent as they are."""
-        try:
-            encoded = self.mechanism.encode([value])
-        except SchemaError:
-            raise SchemaError("The value is missing or outside the agreed domain; nothing was sent.") from None
+        source = BitSource()
+        encoded = self.mechanism.encode([value], source)
         with nullcontext() if self._file is None else locked(self._file):
             state = self._refresh()
-            memory = self._memory
-            key = self.mechanism.report_key(encoded, memory)
-            memory = ClientMemory(secret=memory.secret, counts={**memory.counts, key: memory.counts.get(key, 0) + 1})
-            loss = sum((self.mechanism.loss(times) for times in memory.counts.values()), Fraction(0))
+            known = state.memories.get(self._agreed)
+            kept = self.mechanism.memorized(encoded, source) if known is None else known.kept
+            memory = ClientMemory(reports=1 if known is None else known.reports + 1, kept=kept)
+            loss = self.mechanism.loss(memory.reports)
             cost = loss + state.spent_beside(self._agreed)
             if cost > state.budget:
                 raise InfeasibleError(
@@ -82,15 +81,10 @@ class LocalClient:
             self._state = state.after(self._agreed, memory, loss)
             if self._file is not None:
                 write_state(self._file, self._state)
-        return [int(number) for number in self.mechanism.report_once(encoded, memory, BitSource())[0]]
+        return [int(number) for number in self.mechanism.report_once(encoded, kept, source)[0]]
 
     def __repr__(self) -> str:
         return f"LocalClient({self.mechanism.name}, {self.spent:.4g} of {self.budget:g} spent)"
-
-    @property
-    def _memory(self) -> ClientMemory:
-        """What the client of this mechanism remembers."""
-        return self._state.memories.get(self._agreed, self._fresh)
 
     def _refresh(self) -> ClientState:
         """Load the state from the file, if there is one: another process may have spent in the meantime."""

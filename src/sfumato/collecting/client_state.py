@@ -15,8 +15,7 @@ from sfumato.collecting.local_mechanism import ClientMemory
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.atomic import atomic_path
 
-SECRET_BYTES = 32
-FORMAT = 2
+FORMAT = 3
 LOCK_SUFFIX = ".lock"
 
 
@@ -59,7 +58,7 @@ class ClientState:
 def write_state(path: Path, state: ClientState) -> None:
     """Replace the state by a newer one, readable only by its owner."""
     mechanisms = {
-        agreed: {"secret": memory.secret.hex(), "counts": memory.counts, "loss": str(state.losses[agreed])}
+        agreed: {"reports": memory.reports, "kept": memory.kept, "loss": str(state.losses[agreed])}
         for agreed, memory in state.memories.items()
     }
     content = {"format": FORMAT, "budget": str(state.budget), "mechanisms": mechanisms}
@@ -87,7 +86,7 @@ def read_state(path: Path) -> ClientState:
 
 
 def _memory(content: Any) -> ClientMemory:
-    secret, counts = bytes.fromhex(content["secret"]), content["counts"]
-    if len(secret) != SECRET_BYTES or not all(type(times) is int and times > 0 for times in counts.values()):
+    reports, kept = content["reports"], tuple(content["kept"])
+    if reports < 1 or not all(type(number) is int and number >= 0 for number in (reports, *kept)):
         raise ValueError
-    return ClientMemory(secret=secret, counts=counts)
+    return ClientMemory(reports=reports, kept=kept)

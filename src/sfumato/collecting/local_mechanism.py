@@ -15,9 +15,8 @@ import numpy.typing as npt
 from sfumato.collecting.coins import BitSource, Whole
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.mean_estimate import MeanEstimate
-from sfumato.collecting.randomized_response import LEAST_VALUES, places
+from sfumato.collecting.randomized_response import DIFFERENT_VALUES, are_different, places_or_any
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import text
 from sfumato.validation import is_number, require
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ GREATEST_EPSILON = 40
 
 @dataclass(frozen=True, kw_only=True)
 class ClientMemory:
-    """What a client keeps between reports: a secret, a cohort, and how often it reported under which key."""
+    """What a client keeps between reports: how many it made, and what the first one drew for all others."""
 
-    secret: bytes
-    counts: dict[str, int]
+    reports: int = 0
+    kept: tuple[int, ...] = ()
 
 
 class LocalMechanism(ABC):
@@ -45,8 +44,8 @@ class LocalMechanism(ABC):
     columns: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def encode(self, values: Column) -> npt.NDArray[Any]:
-        """Convert values to numbers; a value outside the domain is refused, and not repeated."""
+    def encode(self, values: Column, source: BitSource) -> npt.NDArray[Any]:
+        """Convert values to numbers; nothing is refused because of a value, for silence would disclose it."""
 
     @abstractmethod
     def randomize(self, encoded: npt.NDArray[Any], source: BitSource) -> Reports:
@@ -62,18 +61,18 @@ class LocalMechanism(ABC):
 
     @abstractmethod
     def loss(self, times: int) -> Fraction:
-        """Return the total epsilon of a number of reports under one key."""
+        """Return the total epsilon of a number of reports, whatever their values are."""
 
     @property
     @abstractmethod
     def ranges(self) -> tuple[int, ...]:
         """The number of values that each column of a report can have, from 0."""
 
-    def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:  # noqa: ARG002 - for those that memoize
-        """Return what the loss is counted by: nothing, unless a mechanism memoizes."""
-        return ""
+    def memorized(self, encoded: npt.NDArray[Any], source: BitSource) -> tuple[int, ...]:  # noqa: ARG002 - for those that memoize
+        """Draw what all reports of one client are made from: nothing, unless a mechanism memoizes."""
+        return ()
 
-    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:  # noqa: ARG002 - the same
+    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: BitSource) -> Reports:  # noqa: ARG002 - the same
         """Make the next report of one client."""
         return self.randomize(encoded, source)
 
@@ -102,7 +101,8 @@ class FrequencyMechanism(LocalMechanism):
     Parameters
     ----------
     epsilon : the most that one report may reveal.
-    values : all possible values, fixed beforehand.
+    values : all possible values, fixed beforehand; what is missing or none of them is reported as one of them, drawn
+        at random, so that reports of a value such as "other" are worth adding.
     """
 
     epsilon: float
@@ -112,9 +112,9 @@ class FrequencyMechanism(LocalMechanism):
         check_epsilon(self, self.epsilon)
         object.__setattr__(self, "values", check_domain(self, self.values))
 
-    def encode(self, values: Column) -> Whole:
-        """Return the indices of values in the domain."""
-        return places(values, self.values)
+    def encode(self, values: Column, source: BitSource) -> Whole:
+        """Return the indices of values in the domain; all others count as one of them, drawn at random."""
+        return places_or_any(values, self.values, source)
 
     def loss(self, times: int) -> Fraction:
         """Add up: every report costs epsilon."""
@@ -152,7 +152,8 @@ def simulate(mechanism: LocalMechanism, values: Column, *, secret: str | None = 
 
     Every row is distributed exactly like the first report of a `LocalClient`. No budget is kept.
     """
-    return mechanism.randomize(mechanism.encode(values), BitSource(secret))
+    source = BitSource(secret)
+    return mechanism.randomize(mechanism.encode(values, source), source)
 
 
 def check_epsilon(owner: object, epsilon: object) -> None:
@@ -166,8 +167,7 @@ def check_domain(owner: object, values: object) -> tuple[Any, ...]:
     listed: Any = values
     good = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str)
     domain = tuple(listed) if good else ()
-    good = len(domain) >= LEAST_VALUES and len({text(value) for value in domain}) == len(domain)
-    require(good, owner, "values", "a list of at least two different values", len(domain))
+    require(are_different(domain), owner, "values", DIFFERENT_VALUES, len(domain))
     return domain
 
 

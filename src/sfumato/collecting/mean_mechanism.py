@@ -5,15 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
-from typing import TYPE_CHECKING
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.collecting.coins import Numbers
+from sfumato.collecting.coins import BitSource, Numbers
 from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_epsilon, exact_decimal
 from sfumato.collecting.mean_estimate import MeanEstimate
-from sfumato.collecting.noise import known_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
 
@@ -31,7 +30,8 @@ class MeanMechanism(LocalMechanism):
     Parameters
     ----------
     epsilon : the most that one report may reveal.
-    low, high : bounds that hold for everybody and do not come from the data; clip values to them first.
+    low, high : bounds that do not come from the data; numbers beyond them are clipped, and what is no number counts as
+        their middle.
     """
 
     epsilon: float
@@ -45,13 +45,13 @@ class MeanMechanism(LocalMechanism):
         apart = isfinite(self.high - self.low) and self.high - self.low >= NARROWEST
         require(apart, self, "high", f"at least {NARROWEST:g} above low, and no infinite distance", self.high)
 
-    def encode(self, values: Column) -> Numbers:
-        """Scale numbers to the range from -1 to 1."""
-        numbers = known_numbers(values)
-        beyond = int(((numbers < self.low) | (numbers > self.high)).sum())
-        if beyond:
-            raise SchemaError(f"The values have {beyond:,} cells beyond the public bounds; clip them first.")
-        return np.clip((numbers - self.low) / (self.high - self.low) * 2 - 1, -1, 1)
+    def encode(self, values: Column, source: BitSource) -> Numbers:  # noqa: ARG002 - nothing is drawn
+        """Scale numbers to the range from -1 to 1; nothing is refused because of a value."""
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise SchemaError("The values must be a column; put a single value into a list.")
+        clipped = np.clip(_numbers(values), self.low, self.high)
+        scaled = np.clip((clipped - self.low) / (self.high - self.low) * 2 - 1, -1, 1)
+        return np.where(np.isnan(scaled), 0.0, scaled)
 
     def loss(self, times: int) -> Fraction:
         """Add up: every report costs epsilon."""
@@ -80,3 +80,19 @@ class MeanMechanism(LocalMechanism):
         return MeanEstimate(
             mean=float(self.low + half * (mean + 1)), variance=half**2 * spread, reports=reports, confidence=confidence
         )
+
+
+def _numbers(values: Any) -> Numbers:
+    """Return numbers, and NaN for whatever is none."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except Exception:  # noqa: BLE001 - whatever a value does, its report leaves
+        numbers = np.zeros(0)
+    return numbers if numbers.shape == (len(values),) else np.array([_number(value) for value in values])
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value.as_py() if hasattr(value, "as_py") else value)
+    except Exception:  # noqa: BLE001 - the same
+        return nan

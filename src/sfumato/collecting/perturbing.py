@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sfumato.collecting.coins import BitSource
 from sfumato.collecting.noise import Noise, known_numbers
-from sfumato.collecting.randomized_response import RandomizedResponse
+from sfumato.collecting.randomized_response import RandomizedResponse, places_or_any
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.table.frames import Frame, SameKind, canonical, to_arrow
 from sfumato.validation import did_you_mean, require
@@ -53,7 +53,7 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), secret: str | 
 
 def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: BitSource) -> pa.Array:
     if isinstance(how, RandomizedResponse):
-        codes = how.codes(column, f"The cells of {name!r}")
+        codes = places_or_any(column, how.values, source)
         return pa.array(list(how.values)).take(pa.array(how.perturb_codes(codes, source)))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} does not contain numbers; perturb it with RandomizedResponse.")

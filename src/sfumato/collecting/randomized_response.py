@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
 LEAST_VALUES = 2
+DIFFERENT_VALUES = "a list of at least two different values, none of them missing"
 ROUNDING = 1e-9
 
 
@@ -46,14 +47,7 @@ class RandomizedResponse:
     def __post_init__(self) -> None:
         values = tuple(self.values)
         object.__setattr__(self, "values", values)
-        distinct = len({text(value) for value in values})
-        require(
-            len(values) >= LEAST_VALUES and distinct == len(values),
-            self,
-            "values",
-            "at least two different values",
-            len(values),
-        )
+        require(are_different(values), self, "values", DIFFERENT_VALUES, len(values))
         if (self.truth is None) == (self.matrix is None):
             require(
                 condition=False, owner=self, parameter="truth", expected="given, or else matrix, not both", got=None
@@ -92,8 +86,12 @@ class RandomizedResponse:
         return places(values, self.values, what)
 
     def perturb(self, values: Column, *, secret: str | None = None) -> npt.NDArray[Any]:
-        """Replace values; randomness comes from the operating system unless a test gives a secret."""
-        drawn = self.perturb_codes(self.codes(values), BitSource(secret))
+        """Replace values; randomness comes from the operating system unless a test gives a secret.
+
+        What is missing or outside the domain counts as one of the values, drawn at random: a refusal would disclose it.
+        """
+        source = BitSource(secret)
+        drawn = self.perturb_codes(places_or_any(values, self.values, source), source)
         return domain_array(self.values)[drawn]
 
     def perturb_codes(self, codes: Whole, source: BitSource) -> Whole:
@@ -118,24 +116,65 @@ def domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
 def places(values: Column, domain: Sequence[Any], what: str = "The values") -> Whole:
     """Return the indices of values in a public domain, by their canonical texts; refuse all others by number only."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    from sfumato.table.values import texts
-
-    listed: Any = values
-    if isinstance(listed, str) or not hasattr(listed, "__len__"):
-        raise SchemaError(f"{what} must be a column; put a single value into a list.")
+    _refuse_single(values, what)
     try:
-        column = listed if isinstance(listed, pa.Array | pa.ChunkedArray) else pa.array(listed, from_pandas=True)
-        written = texts(column)
+        found = _looked_up(values, domain)
     except (pa.ArrowException, TypeError, ValueError):
         raise SchemaError(f"{what} are not of one type; give strings, numbers, dates or booleans.") from None
-    if written.type != pa.string():
-        written = written.cast(pa.string())
-    found = pc.index_in(written, value_set=pa.array([text(value) for value in domain], pa.string()))
-    foreign = found.null_count
+    foreign = int((found < 0).sum())
     if foreign:
         raise SchemaError(
             f"{what} have {foreign:,} cells that are missing or outside the domain; add a value for them."
         )
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return found
+
+
+def places_or_any(values: Column, domain: Sequence[Any], source: BitSource) -> Whole:
+    """Return the indices of values in a public domain; others, whatever they are, get one of its values at random.
+
+    Nothing is refused because of a value, for whoever sees that nothing is sent would learn that it is a strange one.
+    """
+    _refuse_single(values, "The values")
+    try:
+        found = _looked_up(values, domain)
+    except Exception:  # noqa: BLE001 - whatever a value does, its report leaves
+        found = np.array([_looked_up_one(value, domain) for value in values], dtype=np.int64)
+    drawn = source.below(len(domain), len(found))
+    return np.where(found < 0, drawn, found)
+
+
+def are_different(values: Sequence[Any]) -> bool:
+    """Return whether values can be a public domain: at least two, all different by their texts, and none missing."""
+    try:
+        written = {text(value) for value in values}
+    except TypeError:
+        return False
+    return LEAST_VALUES <= len(values) == len(written)
+
+
+def _refuse_single(values: Any, what: str) -> None:
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise SchemaError(f"{what} must be a column; put a single value into a list.")
+
+
+def _looked_up(values: Any, domain: Sequence[Any]) -> Whole:
+    """Return the indices of values in a domain, by their canonical texts, and -1 for others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from sfumato.table.values import texts
+
+    column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+    written = texts(column)
+    if written.type != pa.string():
+        written = written.cast(pa.string())
+    found = pc.index_in(written, value_set=pa.array([text(value) for value in domain], pa.string()))
+    return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _looked_up_one(value: object, domain: Sequence[Any]) -> int:
+    try:
+        return int(_looked_up([value], domain)[0])
+    except Exception:  # noqa: BLE001 - the same
+        return -1

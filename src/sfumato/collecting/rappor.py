@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,14 +15,8 @@ import numpy.typing as npt
 
 from sfumato.collecting.coins import WORD_BITS, BitSource, Flags, Whole, rounded_chance
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
-from sfumato.collecting.local_mechanism import (
-    ClientMemory,
-    LocalMechanism,
-    Reports,
-    Tally,
-    check_domain,
-)
-from sfumato.collecting.randomized_response import places
+from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_domain
+from sfumato.collecting.randomized_response import places_or_any
 from sfumato.table.values import text
 from sfumato.validation import is_number, is_whole, require
 
@@ -32,23 +25,25 @@ if TYPE_CHECKING:
 
 MOST_BITS = 62
 MOST_HASHES = 16  # bytes of an MD5 digest
-DIGEST_WORDS = 4  # 64-bit words of a SHA-256 digest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rappor(LocalMechanism):
     r"""Put the value into a Bloom filter, randomize it once permanently (PRR), and again for every report (IRR) [1]_.
 
-    Every bit of the filter is replaced by a fair coin with probability `f`; this is done once per value and kept, so
-    that even endless reports of it reveal no more than $\varepsilon_\infty = 2h \ln \frac{1 - f/2}{f/2}$. A report has
-    a 1 with probability `q` if the kept bit is 1, and with probability `p` if it is 0. It is not hidden *that* a
-    client's value changed: every value has a filter of its own, and costs again.
+    Every bit of the filter is replaced by a fair coin with probability `f`; this is done once per client and kept, so
+    that even endless reports reveal no more than $\varepsilon_\infty = 2h \ln \frac{1 - f/2}{f/2}$. A report has a 1
+    with probability `q` if the kept bit is 1, and with probability `p` if it is 0.
+
+    A client reports the first value it had in a `period` until that ends, also if its value changes: filters of changed
+    values, and what they cost, would disclose that and when it changed. Another period costs again.
 
     Parameters
     ----------
-    values : the candidates to decode; clients may have only these.
+    values : the candidates to decode; what is none of them is reported as one of them, drawn at random.
     bits, hashes, cohorts : the size of a filter, the bits that a value sets, and the number of ways to set them.
     f, p, q : the probabilities above.
+    period : the name of the time for which a client keeps its first value, such as "2026".
 
     References
     ----------
@@ -72,6 +67,7 @@ class Rappor(LocalMechanism):
     f: float = 0.5
     p: float = 0.5
     q: float = 0.75
+    period: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", check_domain(self, self.values))
@@ -83,20 +79,21 @@ class Rappor(LocalMechanism):
         require(good, self, "cohorts", "a whole number of at least 1", self.cohorts)
         require(is_number(self.f) and 0 <= self.f < 1, self, "f", "at least 0 and below 1", self.f)
         require(is_number(self.p) and 0 < self.p < 1, self, "p", "between 0 and 1", self.p)
+        require(isinstance(self.period, str), self, "period", "a text", type(self.period).__name__)
         require(is_number(self.q) and self.p < self.q < 1, self, "q", "between p and 1", self.q)
 
     @property
     def epsilon(self) -> float:
-        """The most that the first report of a value may reveal."""
+        """The most that the first report may reveal."""
         return self.epsilon_after(1)
 
     @property
     def epsilon_forever(self) -> float:
-        """The most that all reports of one value together may reveal."""
+        """The most that all reports of a period together may reveal."""
         return float("inf") if self.f == 0 else 2 * self.hashes * log((1 - self.f / 2) / (self.f / 2))
 
     def epsilon_after(self, times: int) -> float:
-        """Return the most that a number of reports of one value may reveal together.
+        """Return the most that a number of reports of a period may reveal together.
 
         In the worst case all reports agree in every bit where two values differ: 1 in the bits of one and 0 in those of
         the other.
@@ -105,7 +102,7 @@ class Rappor(LocalMechanism):
         return self.hashes * (_blurred(ones, self.f / 2) + _blurred(zeros, self.f / 2))
 
     def loss(self, times: int) -> Fraction:
-        """Return the epsilon of a number of reports of one value."""
+        """Return the epsilon of a number of reports, which is the same whether values change or not."""
         return Fraction(self.epsilon_after(times)) if times else Fraction(0)
 
     @property
@@ -131,57 +128,41 @@ class Rappor(LocalMechanism):
                 filled[cohort, at, [byte % self.bits for byte in digest[: self.hashes]]] = True
         return filled
 
-    def encode(self, values: Column) -> Whole:
-        """Return the indices of values among the candidates."""
-        return places(values, self.values)
+    def encode(self, values: Column, source: BitSource) -> Whole:
+        """Return the indices of values among the candidates; all others count as one of them, drawn at random."""
+        return places_or_any(values, self.values, source)
 
     def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Draw cohorts, randomize filters permanently, and report once."""
-        half, _, _ = self.chances
         cohorts = source.below(self.cohorts, len(encoded))
+        return self._instantaneous(cohorts, self._permanent(cohorts, encoded, source), source)
+
+    def memorized(self, encoded: npt.NDArray[Any], source: BitSource) -> tuple[int, ...]:
+        """Draw a cohort, and randomize the filter permanently."""
+        cohort = source.below(self.cohorts, 1)
+        return int(cohort[0]), int(self._packed(self._permanent(cohort, encoded, source))[0])
+
+    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: BitSource) -> Reports:  # noqa: ARG002 - the first value is kept
+        """Randomize the permanent filter again."""
+        cohort, number = kept
+        permanent = (number >> np.arange(self.bits)) & 1 == 1
+        return self._instantaneous(np.array([cohort]), permanent[None, :], source)
+
+    def _permanent(self, cohorts: Whole, encoded: npt.NDArray[Any], source: BitSource) -> Flags:
+        half, _, _ = self.chances
         filters = self.filters[cohorts, encoded]
         blurred = source.coins(2 * half, filters.shape)
-        permanent = np.where(blurred, source.coins(Fraction(1, 2), filters.shape), filters)
-        return self._instantaneous(cohorts, permanent, source)
+        return np.where(blurred, source.coins(Fraction(1, 2), filters.shape), filters)
 
     def _instantaneous(self, cohorts: Whole, permanent: Flags, source: BitSource) -> Reports:
         _, low, high = self.chances
         bits = np.where(permanent, source.coins(high, permanent.shape), source.coins(low, permanent.shape))
+        return np.stack([cohorts, self._packed(bits)], axis=1)
+
+    def _packed(self, bits: Flags) -> Whole:
         packed = np.zeros((len(bits), WORD_BITS // 8), dtype=np.uint8)
         packed[:, : -(-self.bits // 8)] = np.packbits(bits, axis=1, bitorder="little")
-        return np.stack([cohorts, packed.view("<u8")[:, 0].astype(np.int64)], axis=1)
-
-    def cohort_of(self, memory: ClientMemory) -> int:
-        """Return the cohort of a client: drawn once, from its secret."""
-        digest = hmac.digest(memory.secret, b"cohort", "sha256")
-        return int.from_bytes(digest, "big") % self.cohorts
-
-    def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:
-        """Return the name of the filter of a value without revealing it: reports are counted by filter."""
-        return hmac.digest(memory.secret, b"key" + self._filter(encoded, memory).tobytes(), "sha256").hex()
-
-    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:
-        """Randomize the permanent filter again."""
-        permanent = self.permanent(encoded, memory)
-        return self._instantaneous(np.array([self.cohort_of(memory)]), permanent[None, :], source)
-
-    def permanent(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> Flags:
-        """Randomize the filter of a value permanently: the coin is a keyed hash, the same in every report."""
-        filled = self._filter(encoded, memory)
-        blocks = -(-self.bits // DIGEST_WORDS)
-        stream = b"".join(
-            hmac.digest(memory.secret, b"prr" + block.to_bytes(4, "big") + filled.tobytes(), "sha256")
-            for block in range(blocks)
-        )
-        words = [int.from_bytes(stream[8 * at : 8 * at + 8], "big") for at in range(self.bits)]
-        half = int(self.chances[0] * (1 << WORD_BITS))
-        return np.array(
-            [word < half or (word >= 2 * half and bool(bit)) for word, bit in zip(words, filled, strict=True)]
-        )
-
-    def _filter(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> Flags:
-        found: Flags = self.filters[self.cohort_of(memory), int(encoded[0])]
-        return found
+        return packed.view("<u8")[:, 0].astype(np.int64)
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports and ones of every cohort."""
