@@ -63,6 +63,7 @@ class Recipe:
     max_suppressed : the share of records that may be suppressed.
     block_rows : a table with more records is cut into blocks of at most so many, by what the records say, and every
         block is searched alone; this changes the release, in memory and beyond it alike.
+    count_rows : goes on where an identifier repeats; rows are counted, not individuals, and the release says so.
     seed : makes random choices of a search that hide nobody repeatable.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
@@ -84,6 +85,7 @@ class Recipe:
     masking: tuple[MaskingStep, ...] = ()
     max_suppressed: float = 0.0
     block_rows: int | None = None
+    count_rows: bool = False
     seed: int | None = None
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
@@ -109,6 +111,7 @@ class Recipe:
         require(share, self, "max_suppressed", "a share in [0, 1]", self.max_suppressed)
         blocks = self.block_rows is None or (is_whole(self.block_rows) and self.block_rows > 0)
         require(blocks, self, "block_rows", "a whole number of at least 1", self.block_rows)
+        require(isinstance(self.count_rows, bool), self, "count_rows", "True or False", self.count_rows)
         seeded = self.seed is None or (is_whole(self.seed) and self.seed >= 0)
         require(seeded, self, "seed", "a whole number", self.seed)
         check_secret(self, self.secret)
@@ -159,6 +162,7 @@ class Recipe:
             "release": {
                 "max_suppressed": float(self.max_suppressed),
                 **_given(self, "block_rows"),
+                **({"count_rows": True} if self.count_rows else {}),
                 "missing": str(self.schema.missing),
             },
             "attributes": {name: attribute_settings(self.schema, name) for name in self.schema.attributes},
@@ -224,7 +228,7 @@ class Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "series", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
-        release = section_of(content, "release", ("max_suppressed", "block_rows", "missing"))
+        release = section_of(content, "release", ("max_suppressed", "block_rows", "count_rows", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
         series = section_of(content, "series", ("ledger", "ledger_head"))
@@ -235,6 +239,7 @@ class Recipe:
             masking=tuple(choice_of(STEPS, entry, "step") for entry in listed(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             block_rows=release.get("block_rows"),
+            count_rows=release.get("count_rows", False),
             seed=header.get("seed"),
             secret=header.get("secret"),
             input_rows=source.get("rows"),

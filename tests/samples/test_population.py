@@ -168,7 +168,12 @@ def test_names_are_only_joined_syllables(table):
         first, last = name.split(" ")
         assert first in syllables[sex]
         assert last in last_names
-    assert pc.count_distinct(table["name"]).as_py() > 0.75 * table.num_rows
+
+
+def test_no_two_persons_have_one_name_however_many_there_are():
+    names = generate(300_000, seed=5)["name"]
+    assert pc.count_distinct(names).as_py() == len(names)
+    assert not pc.any(pc.match_substring(names, "  ")).as_py()
 
 
 def test_zip_codes_are_five_digits_some_with_a_leading_zero(table):

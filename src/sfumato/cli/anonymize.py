@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import (
+    CountRows,
     Json,
     Language,
     Reading,
@@ -72,6 +73,7 @@ def anonymize(
     step: Steps = [],  # noqa: B006 - Typer copies it
     max_suppressed: Annotated[float | None, typer.Option(metavar="SHARE", help=SHARE_HELP)] = None,
     block_rows: Annotated[int | None, typer.Option(metavar="N", help=BLOCK_HELP)] = None,
+    count_rows: CountRows = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help=SEED_HELP)] = None,
     date: Annotated[
         str | None,
@@ -99,7 +101,13 @@ def anonymize(
     writing.refuse_early(out)
     resources, ledger = engines.resources(), series.opened()
     recipe = ask_recipe(
-        asked, algorithm=algorithm, max_suppressed=max_suppressed, block_rows=block_rows, seed=seed, steps=step
+        asked,
+        algorithm=algorithm,
+        max_suppressed=max_suppressed,
+        block_rows=block_rows,
+        count_rows=count_rows,
+        seed=seed,
+        steps=step,
     )
     recipe = replace(recipe, language=language or recipe.language)
     release: Release | LargeRelease

@@ -32,6 +32,7 @@ def ask_recipe(
     max_suppressed: float | None,
     seed: int | None,
     block_rows: int | None = None,
+    count_rows: bool = False,
     steps: Sequence[str] = (),
 ) -> Recipe:
     """Build the recipe of a run; masking steps follow those of the recipe file."""
@@ -48,6 +49,8 @@ def ask_recipe(
         content["release"]["max_suppressed"] = max_suppressed
     if block_rows is not None:
         content["release"]["block_rows"] = block_rows
+    if count_rows:
+        content["release"]["count_rows"] = True
     if seed is not None:
         content["sfumato"]["seed"] = seed
     return Recipe.from_dict(content)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.anonymize import read_for, tell_release
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
+from sfumato.cli.options import CountRows, Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
 from sfumato.cli.printing import progress
 from sfumato.exceptions import InvalidParameterError
 
@@ -32,6 +32,7 @@ def mask(
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
+    count_rows: CountRows = False,
     writing: WritingOptions,
     json: Json = False,
 ) -> None:
@@ -46,7 +47,9 @@ def mask(
     writing.refuse_early(out)
     if not step and asked.recipe is None:
         raise InvalidParameterError(NOTHING_MASKED)
-    recipe = ask_recipe(asked, algorithm="as-is", max_suppressed=max_suppressed, seed=None, steps=step)
+    recipe = ask_recipe(
+        asked, algorithm="as-is", max_suppressed=max_suppressed, count_rows=count_rows, seed=None, steps=step
+    )
     if not recipe.masking:
         raise InvalidParameterError(NOTHING_MASKED)
     recipe, table = read_for(recipe, file, reading)

@@ -53,6 +53,10 @@ Steps = Annotated[
     ),
 ]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
+CountRows = Annotated[
+    bool,
+    typer.Option("--count-rows", help="Go on where an identifier repeats, and count rows instead of individuals."),
+]
 Language = Annotated[
     str | None, typer.Option(metavar="NAME", help="The language of the pages, en or zh; by default that of the recipe.")
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli.printing import aligned, printable, verdict, warning
 
 if TYPE_CHECKING:
+    from sfumato.core.persons import RowsPerIndividual
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.audit.verdict import Verdict
     from sfumato.judging.exposure import Exposure
@@ -32,6 +33,13 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield from unpromised_lines(audit)
     if audit.truth is not None:
         yield from _truth_lines(audit)
+    yield from rows_counted_lines(audit.rows_counted)
+
+
+def rows_counted_lines(found: Sequence[RowsPerIndividual]) -> Iterator[str]:
+    """Say of tables whose individuals have several rows that rows are counted."""
+    for each in found:
+        yield f"{warning('Rows are counted:')} {printable(each.sentence)}"
 
 
 def unpromised_lines(audit: Audit) -> Iterator[str]:

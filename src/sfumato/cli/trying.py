@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.anonymize import read_for, titled
 from sfumato.cli.compare import show_comparison
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.options import CountRows, Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import progress
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def try_(
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
+    count_rows: CountRows = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the searches.")] = None,
     most_seconds: Annotated[
         float, typer.Option(metavar="N", help="Stop a search that takes longer; it is listed as refused.")
@@ -60,7 +61,7 @@ def try_(
 
     if out is not None:
         refuse_occupied(out, replace=False)
-    recipe = ask_recipe(asked, algorithm=None, max_suppressed=max_suppressed, seed=seed)
+    recipe = ask_recipe(asked, algorithm=None, max_suppressed=max_suppressed, count_rows=count_rows, seed=seed)
     chosen = _chosen(algorithms)
     recipe, table = read_for(recipe, file, reading)
     recipe = titled(recipe, file, None, recorded=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +13,84 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.values import texts
+from sfumato.words import Sentence
 
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsPerIndividual:
+    """What a repeating identifier says: rows are not individuals, and whatever counts rows says less about these.
+
+    Parameters
+    ----------
+    column : the identifier.
+    table : whose it is: of a table, of the original of a published one, or of a population.
+    rows : the number of rows that have one.
+    individuals : how many different ones there are.
+    most : the number of rows of the individual with the most; None where only the different ones were counted.
+    """
+
+    column: str
+    table: Literal["table", "original", "population"] = "table"
+    rows: int
+    individuals: int
+    most: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        table: pa.Table,
+        identifier: Sequence[str],
+        called: Literal["table", "original", "population"] = "table",
+    ) -> RowsPerIndividual | None:
+        """Return the identifier of a table that repeats most often, if one does; rows without it are left out.
+
+        >>> RowsPerIndividual.of(pa.table({"patient": ["a", "b", "a "]}), ["patient"])
+        RowsPerIndividual(column='patient', table='table', rows=3, individuals=2, most=2)
+        >>> RowsPerIndividual.of(pa.table({"patient": ["a", "b", None]}), ["patient"])
+        """
+        found: list[RowsPerIndividual] = []
+        for name in identifier:
+            if name in table.column_names and table[name].null_count < table.num_rows:
+                counts = pc.value_counts(_known(table[name])).field("counts").to_numpy()
+                rows, most = int(counts.sum()), int(counts.max(initial=0))
+                found.append(cls(column=name, table=called, rows=rows, individuals=len(counts), most=most))
+        return cls.worst(found)
+
+    @classmethod
+    def worst(cls, found: Sequence[RowsPerIndividual]) -> RowsPerIndividual | None:
+        """Return the one of which individuals have the most rows on average; None if no individual has two."""
+        worst = max(found, key=lambda each: each.rows / max(1, each.individuals), default=None)
+        return None if worst is None or worst.rows == worst.individuals else worst
+
+    @property
+    def sentence(self) -> Sentence:
+        """How many rows an individual has, and that these are counted, in words."""
+        return Sentence(
+            "promises.rows_counted" if self.most is None else "promises.rows_counted_most",
+            table=Sentence(f"promises.tables.{self.table}"),
+            column=self.column,
+            rows=self.rows,
+            individuals=self.individuals,
+            **({} if self.most is None else {"most": self.most}),
+            mean=self.rows / self.individuals,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was counted as plain values."""
+        return asdict(self)
+
+
+def _written(column: pa.ChunkedArray) -> pa.Array:
+    """Write identifiers in Unicode's form NFC without spaces around them; those of blanks alone are empty."""
+    return pc.utf8_trim_whitespace(pc.utf8_normalize(texts(column), form="NFC"))
+
+
+def _known(column: pa.ChunkedArray) -> pa.Array:
+    """Return the identifiers of a column that are not missing."""
+    written = _written(column).drop_null()
+    return written.filter(pc.not_equal(written, ""))
 
 
 def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the table") -> pa.Array:
@@ -32,7 +110,7 @@ def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the 
             raise SchemaError(f"In {version} the identifier {name!r} is missing; every version needs the same columns.")
     parts = []
     for name in identifier:
-        written = pc.utf8_trim_whitespace(pc.utf8_normalize(texts(table[name]), form="NFC"))
+        written = _written(table[name])
         lost = int(written.null_count) + int(pc.sum(pc.equal(written, "")).as_py() or 0)
         if lost:
             raise SchemaError(

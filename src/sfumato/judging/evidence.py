@@ -13,6 +13,7 @@ import pyarrow as pa
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups, count_persons
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
@@ -112,6 +113,12 @@ class Evidence:
         """The number of published rows that belong to nobody."""
         known = self.correspondence
         return total_stated(self.stated) if known is None else int(np.count_nonzero(known < 0))
+
+    @cached_property
+    def rows_per_individual(self) -> RowsPerIndividual | None:
+        """How many rows individuals have, where an identifier of the original repeats; None if it is not known."""
+        known = self.masking.original if self.masking.original is not None else self.original
+        return None if known is None else RowsPerIndividual.of(known, self.schema.identifier, "original")
 
     @cached_property
     def persons(self) -> Rows | None:

@@ -42,7 +42,7 @@ from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.storing import staged, stored
 from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
-from sfumato.release.tasks import task_of
+from sfumato.release.tasks import refuse_rows_of_individuals, refuse_unpublished, task_of
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.atomic import local_path, refuse_missing_parent, refuse_occupied
@@ -61,6 +61,7 @@ def anonymize(
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
     block_rows: int | None = ...,
+    count_rows: bool = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -81,6 +82,7 @@ def anonymize(
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
     block_rows: int | None = ...,
+    count_rows: bool = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -99,6 +101,7 @@ def anonymize(
     masking: Sequence[MaskingStep] = (),
     max_suppressed: float = 0.0,
     block_rows: int | None = None,
+    count_rows: bool = False,
     seed: int | None = None,
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
@@ -116,7 +119,7 @@ def anonymize(
     schema : the role of every attribute.
     models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
-    masking, max_suppressed, block_rows, seed, secret, reading, language : as for `sf.Recipe`.
+    masking, max_suppressed, block_rows, count_rows, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
     ledger : of a series: it tells what earlier releases told, and records this one when it is written.
     where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
@@ -134,6 +137,7 @@ def anonymize(
         masking=masking,  # type: ignore[arg-type]  # likewise
         max_suppressed=max_suppressed,
         block_rows=block_rows,
+        count_rows=count_rows,
         seed=seed,
         secret=secret,
         reading=reading or {},
@@ -249,6 +253,8 @@ def _released(
     """Search, apply and audit, while the table is hashed for the record."""
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
+    refuse_unpublished(recipe)
+    refuse_rows_of_individuals(recipe, table)
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
     order, searched = in_fixed_order(table, schema) if fixed else (None, table)

@@ -16,7 +16,14 @@ from sfumato.models.requirements import without_implied
 from sfumato.randomness import Stream
 from sfumato.recipe import Recipe
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
-from sfumato.release.tasks import coded_task, refuse_unfit_blocks, refuse_unkept, refuse_unpublished, refuse_unsupported
+from sfumato.release.tasks import (
+    coded_task,
+    refuse_rows_of_individuals,
+    refuse_unfit_blocks,
+    refuse_unkept,
+    refuse_unpublished,
+    refuse_unsupported,
+)
 from sfumato.table.frames import Frame, to_arrow
 
 
@@ -78,8 +85,9 @@ def _found(recipe: Recipe, table: pa.Table) -> Iterator[Refusal]:
             yield Refusal(error=error, model=at)
     try:
         recipe.schema.check_columns(table.column_names)
-        refuse_unfit_masking(recipe)
         refuse_unpublished(recipe)
+        refuse_rows_of_individuals(recipe, table)
+        refuse_unfit_masking(recipe)
         refuse_unfit_blocks(recipe)
         source = mask_source(table, earlier_steps(recipe.masking), recipe.schema.quasi, lambda _: Stream())
         searched = searched_recipe(recipe)

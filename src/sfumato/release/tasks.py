@@ -18,6 +18,7 @@ from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, CodedTable, code
 from sfumato.coding.domain import Domain, nearly_unique
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
@@ -62,6 +63,20 @@ def refuse_unpublished(recipe: Recipe) -> None:
     schema = recipe.schema
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
         raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
+
+
+def refuse_rows_of_individuals(recipe: Recipe, table: pa.Table) -> None:
+    """Refuse to promise anything of rows where individuals have several, unless the recipe counts rows."""
+    if recipe.models and not recipe.count_rows:
+        refuse_rows(RowsPerIndividual.of(table, recipe.schema.identifier))
+
+
+def refuse_rows(found: RowsPerIndividual | None) -> None:
+    """Refuse to count the rows of individuals that have several."""
+    if found is not None:
+        raise SchemaError(
+            f"{found.sentence} Keep one row per individual, or give count_rows=True (--count-rows) to count rows."
+        )
 
 
 def refuse_unfit_blocks(recipe: Recipe) -> None:

@@ -19,6 +19,7 @@ from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
 from sfumato.release.release import Release
+from sfumato.release.tasks import refuse_rows_of_individuals
 from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.reporting.folders import read_facts
@@ -55,6 +56,7 @@ def try_algorithms(
     require(limited, "try_algorithms", "most_seconds", "above 0", most_seconds)
     table, _ = to_arrow(data)
     recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
+    refuse_rows_of_individuals(recipe, table)
     chosen = dict(_chosen(algorithms))
     found: list[ComparedRelease] = []
     refused: dict[str, str] = {}

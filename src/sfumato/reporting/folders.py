@@ -102,7 +102,8 @@ def _judged(judged: Judged, file: Path, tell: Progress, *, excel_safe: bool, rep
         wait_for(begun, lambda: tell(judged.done if report else 0.0, "judging the file"))
     (written, audit), *_ = [each.result() for each in begun]
     nobody = counterfeit_facts(handover.evidence)
-    dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking, nobody)
+    promise = promise_of(handover.models, audit, written.masking, nobody, counts_rows=handover.audit.counts_rows)
+    dictionary = dictionary_of(written)
     conventions = written_by(handover.conventions, format_of(file, WriteError))
     promise |= {"file": conventions} if conventions else {}
     return Statement(

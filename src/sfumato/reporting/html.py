@@ -41,6 +41,7 @@ def render_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
         **_compared(facts, words),
         "series": None if facts["series"] is None else SeriesTold.of(facts["series"]),
         "series_columns": COLUMNS,
+        "rows_counted": telling.rows_counted_told(facts["audit"], words),
         "words": words,
         "drawn": drawn,
         "known": facts["rows"]["original"] is not None,

@@ -31,8 +31,12 @@ def promise_of(
     audit: Audit,
     masking: Masking | None = None,
     counterfeits: Mapping[str, Any] | None = None,
+    *,
+    counts_rows: bool = False,
 ) -> dict[str, Any]:
     """Return what is promised and what an audit of the published table alone finds; `counterfeits`, if there are any.
+
+    `counts_rows` says that individuals have several rows in the original, but not how many.
 
     Of masking, receivers are told its steps with the parameters that the data had no part in.
 
@@ -55,6 +59,7 @@ def promise_of(
         "unpromised": unpromised_facts(audit),
         **(masked_facts(masking, models) if masking else {}),
         **({"counterfeits": dict(counterfeits)} if counterfeits else {}),
+        **({"rows_counted": ENGLISH("promises.rows_counted_told")} if counts_rows else {}),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
         "counted": ENGLISH("promises.counted", missing=ENGLISH(f"kinds.missing.{audit.counts.schema.missing}")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.judging.audit.unpromised import Unpromised
 from sfumato.models.words import ModelWords
 from sfumato.reporting import numbers
@@ -94,6 +95,11 @@ def unpromised_told(found: Sequence[Mapping[str, Any]], say: Words) -> list[str]
     """Say of every sensitive column without a promise what that costs."""
     plain = [{key: value for key, value in each.items() if key != "words"} for each in found]
     return [Unpromised(**each).sentence.in_words(say) for each in plain]
+
+
+def rows_counted_told(audit: Mapping[str, Any], say: Words) -> list[str]:
+    """Say of tables whose individuals have several rows that rows are counted."""
+    return [RowsPerIndividual(**each).sentence.in_words(say) for each in audit.get("rows_counted", ())]
 
 
 def masking_told(steps: Sequence[Mapping[str, Any]], say: Words) -> list[dict[str, Any]]:

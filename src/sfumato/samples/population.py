@@ -77,6 +77,7 @@ _STEMS: Final = "Al Bre Cal Dor El Fen Gal Hal Il Jor Kel Lor Mar Nel Or Per Qui
 _FEMALE_ENDINGS: Final = "a ena ina essa ora wyn itha ella"
 _MALE_ENDINGS: Final = "an en in or ric bert mund wick"
 _LAST_STARTS: Final = "Ash Bram Crow Dun Elder Fal Glen Har Inger Jarn Kirk Lang Mer Nor Pem Quill Rav Thorn"
+_NAME_STEP: Final = 42_713  # has no divisor in common with the number of names, so that every name comes once
 _LAST_ENDINGS: Final = "berg bourne by croft dale den fell ford gate holt land ley lund mere more ridge wick"
 
 # Weights of each marital status at these ages, straight lines between; everybody below 18 is single.
@@ -206,9 +207,10 @@ def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Ta
     require(is_number(missing) and 0 <= missing <= 1, "generate", "missing", "between 0 and 1", missing)
     society = _Society()
     starts = range(0, max(rows, 1), _BLOCK)
-    streams = np.random.SeedSequence(seed).spawn(len(starts))
+    root = np.random.SeedSequence(seed)
+    streams, shift = root.spawn(len(starts)), int(root.generate_state(1)[0])
     blocks = [
-        society.block(np.random.default_rng(stream), min(_BLOCK, rows - start), missing)
+        society.block(np.random.default_rng(stream), min(_BLOCK, rows - start), missing, start, shift)
         for start, stream in zip(starts, streams, strict=True)
     ]
     return pa.Table.from_batches(blocks)
@@ -258,8 +260,8 @@ class _Society:
         self.height = np.column_stack(heights).ravel()
         self.bill = np.array([_ILLNESS[disease][2] for disease in _leaves(DISEASES)], dtype=np.float64)
 
-    def block(self, rng: np.random.Generator, rows: int, missing: float) -> pa.RecordBatch:
-        """Draw some people, each column given the earlier ones it depends on."""
+    def block(self, rng: np.random.Generator, rows: int, missing: float, start: int, shift: int) -> pa.RecordBatch:
+        """Draw some people, each column given the earlier ones it depends on; `start` and `shift` choose names."""
         person = self.person.draw(rng, rows)
         age, sex = person >> 1, person & 1
         town = self.town.draw(rng, rows)
@@ -274,7 +276,7 @@ class _Society:
         bill = self.bill.take(disease) * (1 + age / 250) * np.exp(0.45 * rng.standard_normal(rows))
         gaps = [rng.random(rows) < missing for _ in range(3)]
         columns = {
-            "name": _names(rng, sex),
+            "name": _names(sex, start, shift),
             "age": pa.array(age.astype(np.int64)),
             "sex": _labels(_SEXES, sex),
             "zip": _labels(self.zips, town),
@@ -301,13 +303,19 @@ def _labels(labels: Iterable[str], codes: _Codes, gaps: npt.NDArray[np.bool_] | 
     return pa.array(labels, pa.string()).take(pa.array(codes, mask=gaps))
 
 
-def _names(rng: np.random.Generator, sex: _Codes) -> pa.Array:
-    first = [a + b for ends in (_FEMALE_ENDINGS, _MALE_ENDINGS) for a in _STEMS.split() for b in ends.split()]
+def _names(sex: _Codes, start: int, shift: int) -> pa.Array:
+    """Give every person a name of their own: rows from `start` on step through all names, from `shift` on."""
+    stems = _STEMS.split()
+    first = [a + b for ends in (_FEMALE_ENDINGS, _MALE_ENDINGS) for a in stems for b in ends.split()]
     last = [a + b for a in _LAST_STARTS.split() for b in _LAST_ENDINGS.split()]
     per_sex = len(first) // 2
-    first_codes = rng.integers(per_sex, size=sex.size, dtype=np.uint16) + sex * np.uint16(per_sex)
-    last_codes = rng.integers(len(last), size=sex.size, dtype=np.uint16)
-    return pc.binary_join_element_wise(_labels(first, first_codes), _labels(last, last_codes), " ")
+    number = np.arange(start, start + sex.size, dtype=np.int64)
+    rounds, place = number // (per_sex * len(last)), (number * _NAME_STEP + shift) % (per_sex * len(last))
+    parts = [_labels(first, place // len(last) + sex * np.int64(per_sex)), _labels(last, place % len(last))]
+    while rounds.any():
+        parts.insert(1, _labels(["", *stems], np.where(rounds > 0, (rounds - 1) % len(stems) + 1, 0)))
+        rounds = np.maximum(rounds - 1, 0) // len(stems)
+    return pc.replace_substring_regex(pc.binary_join_element_wise(*parts, " "), " +", " ")
 
 
 def _by_sex(women: float) -> _Floats:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.coding.codes import code
 from sfumato.core.groups import Groups
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -40,6 +41,7 @@ class Audit:
     `verdicts` judge the models that were asked for; `levels` say what the table reaches of every standard
     model, asked for or not. `set_aside` counts rows whose quasi-identifiers are all suppressed, where the
     caller said that these are suppressed records. `truth` compares with the original, where it was given.
+    `rows_counted` says of the original and of the population, where they are known, that individuals have several rows.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -48,12 +50,18 @@ class Audit:
     sizes: npt.NDArray[np.int64]
     set_aside: int
     truth: Truth | None = None
+    rows_counted: tuple[RowsPerIndividual, ...] = ()
     counts: Counts | PieceCounts = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
         """Whether every model that was asked for is kept and, with an original given, every cell is true."""
         return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether individuals are known to have several rows in the original."""
+        return any(each.table == "original" for each in self.rows_counted)
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Return the level that the table reaches for a model, for one sensitive attribute if there are several."""
@@ -126,6 +134,7 @@ class Audit:
                 for v in self.levels
             ],
             **({} if self.truth is None else {"truth": self.truth.to_dict()}),
+            **({"rows_counted": [each.to_dict() for each in self.rows_counted]} if self.rows_counted else {}),
         }
 
     def records_below(self, size: int) -> int:
@@ -141,7 +150,8 @@ class Audit:
         head = (
             f"Audit: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.records:,} records, {len(self.sizes):,} groups"
         )
-        return "\n".join([head, *lines, *([] if self.truth is None else [_truth_line(self.truth)])])
+        truth = [] if self.truth is None else [_truth_line(self.truth)]
+        return "\n".join([head, *lines, *truth, *(each.sentence for each in self.rows_counted)])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -150,7 +160,8 @@ class Audit:
         )
         head = "".join(f"<th>{title}</th>" for title in ("promise", "level", "holds", "records violating"))
         caption = f"{'holds' if self.holds else 'does not hold'}: {self.records:,} records, {len(self.sizes):,} groups"
-        return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>"
+        remarks = "".join(f"<p>{escape(each.sentence)}</p>" for each in self.rows_counted)
+        return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>{remarks}"
 
 
 def audit_evidence(
@@ -186,8 +197,15 @@ def audit_evidence(
         sizes=judged.genuine.table.grouped.counts,
         set_aside=evidence.records - judged.records,
         truth=truth,
+        rows_counted=_rows_counted(evidence, population),
         counts=counts,
     )
+
+
+def _rows_counted(evidence: Evidence, population: pa.Table | None) -> tuple[RowsPerIndividual, ...]:
+    """Say of every table that is compared with how many rows an individual has there, if some have several."""
+    people = None if population is None else RowsPerIndividual.of(population, evidence.schema.identifier, "population")
+    return tuple(each for each in (evidence.rows_per_individual, people) if each is not None)
 
 
 def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
@@ -19,7 +21,7 @@ from sfumato.release.large.leveled import carry_out_leveled, is_leveled
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
-from sfumato.release.tasks import refuse_unfit_blocks, refuse_unpublished
+from sfumato.release.tasks import refuse_rows, refuse_unfit_blocks, refuse_unpublished
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.table.atomic import atomic_folder
@@ -54,6 +56,7 @@ def carry_out_large(
     kept : the folder of a run that can be resumed.
     """
     left_out = _refuse(recipe, source, memory)
+    rows = _rows_per_individual(recipe, source)
     if replace_older:
         refuse_strangers(out)
     asked = recipe if kept is None else as_noted(recipe, kept)
@@ -62,7 +65,7 @@ def carry_out_large(
         outcome = _carried_out(run, made / PUBLIC / TABLE)
         release = LargeRelease(
             folder=out,
-            audit=outcome.judged.audit,
+            audit=replace(outcome.judged.audit, rows_counted=() if rows is None else (rows,)),
             measures=outcome.judged.measures,
             recipe=run.recipe,
             passage=outcome.passage,
@@ -88,6 +91,21 @@ def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
     if reserved:
         raise SchemaError(f"Column {reserved[0]!r} has a name that is needed beyond memory; rename it.")
     return recipe.schema.check_columns(source.names)
+
+
+def _rows_per_individual(recipe: Recipe, source: Source) -> RowsPerIndividual | None:
+    """Count the different identifiers, if individuals are promised anything; refuse several rows unless asked for."""
+    names = [name for name in recipe.schema.identifier if recipe.models and name in source.names]
+    if not names:
+        return None
+    told, distinct = source.profile(names, ()), source.distinct(names)
+    known = [(name, told.rows - told.column(name).missing) for name in names]
+    found = RowsPerIndividual.worst(
+        [RowsPerIndividual(column=name, table="original", rows=n, individuals=distinct[name]) for name, n in known]
+    )
+    if not recipe.count_rows:
+        refuse_rows(found)
+    return found
 
 
 def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:

@@ -38,7 +38,7 @@ def write_statement(
     """
     shown = Evidence(judged.evidence.published, judged.evidence.schema, weights=judged.evidence.weights)
     dictionary = _dictionary(release, judged, written)
-    promise = promise_of(release.recipe.models, release.audit)
+    promise = promise_of(release.recipe.models, release.audit, counts_rows=release.audit.counts_rows)
     told = Statement(
         promise=promise,
         dictionary=dictionary,
