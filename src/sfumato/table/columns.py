@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EXACT_WHOLE = 2.0**53  # beyond it a float64 no longer tells neighboring whole numbers apart
 FIRST_DAY, LAST_DAY = -719_162, 2_932_897  # 1 January of the years 1 and 10000, in days since 1970
+MOST_DIGITS = 400  # of a decimal; floats end before
+MIDNIGHT = "T00:00:00"  # datetimes that are all at midnight are stored as dates, so a single one is also a date
 STRING_LIMIT = 2**31 - 1  # bytes that one chunk of pa.string() can hold
 
 KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -88,10 +90,46 @@ def texts_of(values: Iterable[object]) -> pa.Array:
 
 
 def _text_or_none(value: object) -> str | None:
-    try:
-        return None if value is None else text(value)
-    except TypeError:  # bytes, spans of time
+    """Write a value; what has no text is missing: bytes, spans of time, half of a character, days of no calendar."""
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > MOST_DIGITS:
         return None
+    try:
+        written = None if value is None else text(value)
+        return None if written is None else written.encode().decode()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def total_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
+    """Convert a column cell by cell to numbers or canonical texts; nothing that a cell holds is refused.
+
+    Numbers stay numbers, infinite ones too; moments lose what is finer than microseconds; what has no text is missing.
+
+    >>> total_cells(pa.chunked_array([[float("inf"), float("nan"), 1.0]])).to_pylist()
+    [inf, None, 1.0]
+    """
+    kind, types = column.type, pa.types
+    if types.is_run_end_encoded(kind):
+        return total_cells(pc.run_end_decode(column))
+    if types.is_dictionary(kind):
+        return total_cells(column.cast(kind.value_type))
+    if isinstance(kind, pa.BaseExtensionType):
+        return total_cells(pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type))
+    if types.is_integer(kind):
+        return column
+    if types.is_floating(kind):
+        numbers = column.cast(pa.float64())
+        return pc.if_else(pc.is_nan(numbers), None, numbers)
+    if is_text(kind):
+        return _without_empty(_short_text(column))
+    if types.is_date64(kind) or types.is_timestamp(kind):
+        moments = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
+        return pc.replace_substring_regex(text_cells("", moments), rf"{MIDNIGHT}\z", "")
+    if types.is_time(kind):
+        return text_cells("", column.cast(pa.time64("us"), safe=False))
+    if types.is_boolean(kind) or types.is_date(kind) or types.is_decimal(kind):
+        return text_cells("", column)
+    return pa.chunked_array([pa.nulls(len(column), pa.string())])
 
 
 def _refuse_unsupported(name: str, kind: pa.DataType) -> None:

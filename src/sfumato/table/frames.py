@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
+from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells, texts_of, total_cells
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 from sfumato.table.text_days import as_written, days_of
@@ -164,24 +164,12 @@ def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     The caller's object is never changed. A pandas index is remembered but is not a column. ISO days that pandas and
     Polars hold as text, as they do after reading a CSV file, are days; a column of an Arrow table has the type it says.
     """
-    import narwhals as nw
-    from narwhals.exceptions import DuplicateError
-
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table):
         dtypes = [column.type for column in frame.columns]
         return _with_kind("pyarrow", frame, dtypes)
-    try:
-        wrapped: Any = nw.from_native(frame)
-    except TypeError:
-        raise SchemaError(f"The data must be {ACCEPTED}; got {type(frame).__name__}.") from None
-    except DuplicateError:
-        refuse_duplicates(frame.columns)
-        raise
-    if isinstance(wrapped, nw.LazyFrame):
-        wrapped = _collected(wrapped)
-    _refuse_unnamed(wrapped.columns)
+    wrapped = _wrapped(frame)
     native = wrapped.to_native()
     series = [column.to_native() for column in wrapped.iter_columns()]
     names = list(wrapped.columns)
@@ -192,6 +180,55 @@ def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     columns = [_from_series(column) for column in wrapped.iter_columns()]
     dtypes = [each.dtype for each in series] if wrapped.implementation.is_polars() else []
     return _with_kind(wrapped.implementation.value, pa.table(columns, names=names), dtypes)
+
+
+def cells_of(frame: Frame) -> pa.Table:
+    """Convert any dataframe to Arrow cell by cell: none changes how another is read, and none is refused.
+
+    >>> cells_of(pa.table({"age": [39.0, float("inf")], "job": ["a", ""]})).to_pylist()
+    [{'age': 39.0, 'job': 'a'}, {'age': inf, 'job': None}]
+    """
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table):
+        names, columns = frame.column_names, frame.columns
+    else:
+        wrapped = _wrapped(frame)
+        names, columns = wrapped.columns, [_any_cells(column) for column in wrapped.iter_columns()]
+    if len(names) > MOST_COLUMNS:
+        raise SchemaError(too_many_columns("The table", len(names)))
+    refuse_duplicates(names)
+    return pa.table(list(in_threads(total_cells, columns, max(map(len, columns), default=0))), names=names)
+
+
+def _any_cells(column: Any) -> pa.ChunkedArray:
+    """Convert one column of a dataframe; values that are mixed or of an unknown type become texts, or missing."""
+    series = column.to_native()
+    if column.implementation.is_pandas() and series.dtype == object:
+        return pa.chunked_array([texts_of(series.where(series.notna(), None).to_numpy().tolist())])
+    try:
+        found = _from_pandas(column.name, series) if column.implementation.is_pandas() else column.to_arrow()
+    except (SchemaError, pa.ArrowException, TypeError, ValueError):
+        found = texts_of(column.to_list())
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def _wrapped(frame: Frame) -> Any:
+    """Return a dataframe that is not Arrow's as narwhals has it, collected, with columns whose names are texts."""
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        wrapped: Any = nw.from_native(frame)
+    except TypeError:
+        raise SchemaError(f"The data must be {ACCEPTED}; got {type(frame).__name__}.") from None
+    except DuplicateError:
+        refuse_duplicates(frame.columns)
+        raise
+    if isinstance(wrapped, nw.LazyFrame):
+        wrapped = _collected(wrapped)
+    _refuse_unnamed(wrapped.columns)
+    return wrapped
 
 
 def with_lists(frame: Frame) -> pa.Table:

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.query import SIGNS, Between, Compared, Condition, OneOf
+from sfumato.table.columns import MIDNIGHT
 from sfumato.table.values import coded, distinct_texts, text
-from sfumato.validation import did_you_mean
+from sfumato.validation import did_you_mean, is_number
 
 Truths = npt.NDArray[np.bool_]
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
-MIDNIGHT = "T00:00:00"  # datetimes that are all at midnight are stored as dates, so a single one is also a date
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,14 +86,14 @@ def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
     distinct, codes = coded(column)
     read = [float(each) if NUMBER.fullmatch(each) else np.nan for each in distinct.to_pylist()]
     finite = [each if isfinite(each) else np.nan for each in read]
-    return NumberColumn(name, np.array([*finite, np.nan])[_codes(codes)])
+    return NumberColumn(name, np.array([*finite, np.nan])[codes_of(codes)])
 
 
 def date_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
     """Read a column as days since 1970, cell by cell: a text that writes a date or moment is one."""
     distinct, codes = coded(column)
     read = [days(each) for each in distinct_texts(distinct).to_pylist()]
-    return NumberColumn(name, np.array([*read, np.nan])[_codes(codes)], dates=True)
+    return NumberColumn(name, np.array([*read, np.nan])[codes_of(codes)], dates=True)
 
 
 def days(written: str) -> float:
@@ -115,7 +115,7 @@ def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
     distinct, codes = coded(column)
     ordered = bool(pa.types.is_date(distinct.type) or pa.types.is_timestamp(distinct.type))
     written = [each.removesuffix(MIDNIGHT) if ordered else each for each in distinct_texts(distinct).to_pylist()]
-    return TextColumn(name, tuple(written), _codes(codes), ordered)
+    return TextColumn(name, tuple(written), codes_of(codes), ordered)
 
 
 def natural_column(name: str, column: pa.ChunkedArray) -> RowColumn:
@@ -141,7 +141,8 @@ def refuse_unknown(name: str, table: pa.Table) -> None:
         raise SchemaError(f"The table has no column {name!r}{hint}")
 
 
-def _codes(codes: pa.Array) -> npt.NDArray[np.int64]:
+def codes_of(codes: pa.Array) -> npt.NDArray[np.int64]:
+    """Return codes as numbers, -1 for a missing value."""
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
@@ -161,6 +162,6 @@ def _number(name: str, value: object) -> float:
         value = value.item()
     if isinstance(value, str) and NUMBER.fullmatch(value):
         value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if not isinstance(value, int | float) or not is_number(value):
         raise InvalidParameterError(f"The condition on {name!r} must name numbers, like those in the column.")
     return float(value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from math import ceil, floor, frexp, isfinite, isnan
+from math import ceil, floor, frexp, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -16,24 +16,28 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.estimates.rows import (
-    MIDNIGHT,
+    NUMBER as REAL,
+)
+from sfumato.queries.estimates.rows import (
     NumberColumn,
     RowColumn,
     TextColumn,
+    codes_of,
     date_column,
     days,
-    number_column,
     refuse_unknown,
     text_column,
 )
+from sfumato.table.columns import MIDNIGHT
 from sfumato.table.formats.inference import NUMBER
-from sfumato.table.values import text
+from sfumato.table.values import coded, text
 from sfumato.validation import did_you_mean, is_number
 
 PAIR = 2
 SMALLEST, LARGEST = 1e-150, 1e150  # squares of these are numbers still
 BITS = 30  # a bound is about 2**30 steps of the integers that are summed
 OWNER = "PrivateTable"
+NUMERIC = re.compile(rf"{REAL.pattern}|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(NUMBER)
 Bound = float | date
 
@@ -94,10 +98,19 @@ def stated(
             raise InvalidParameterError(f"Column {name!r} has bounds and categories; state one of them.")
     columns: dict[str, RowColumn] = {}
     for name, given in bounds.items():
-        reading = date_column if isinstance(given[0], date) else number_column
+        reading = date_column if isinstance(given[0], date) else bounded_column
         columns[name] = reading(name, table[name])
     columns |= {name: category_column(name, table[name], labels[name]) for name in labels}
     return StatedColumns(columns=columns, bounds=limits, categories=labels, known=tuple(table.column_names))
+
+
+def bounded_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
+    """Read a column as numbers, cell by cell, where infinite ones are beyond the bounds; anything else is missing."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return NumberColumn(name, column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    distinct, codes = coded(column)
+    read = [float(each) if NUMERIC.fullmatch(each) else nan for each in distinct.to_pylist()]
+    return NumberColumn(name, np.array([*read, nan])[codes_of(codes)])
 
 
 def category_column(name: str, column: pa.ChunkedArray, labels: tuple[str, ...]) -> TextColumn:

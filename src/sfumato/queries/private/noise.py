@@ -34,7 +34,7 @@ class Noisy:
 
 def refuse_too_small(sensitivity: int, epsilon: Fraction) -> None:
     """Refuse an epsilon whose noise does not fit into 64 bits, before it is paid; this is known without any data."""
-    if sensitivity > min(epsilon, 1) * Fraction(LARGEST_SCALE) / 2:
+    if sensitivity > min(epsilon, Fraction(1)) * Fraction(LARGEST_SCALE) / 2:
         raise InvalidParameterError(TOO_SMALL)
 
 

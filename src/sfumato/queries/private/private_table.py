@@ -21,7 +21,7 @@ from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 from sfumato.queries.private.budget import UNIT, exact_number, shown, units_of_cost
 from sfumato.queries.private.columns import Bound, one_writing, stated, step_of, unread, whole_steps
 from sfumato.queries.query import Query
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, all_texts, cells_of
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import check_confidence, is_number, is_whole, require
 
@@ -67,8 +67,8 @@ class PrivateTable:
     accountant : keeps the budget; the cost of an answer is spent before it is computed.
     analyst : the name of the analyst.
     bounds : for every column of numbers, the lowest and the highest value that anyone may have; others are moved
-        to the nearer bound. State what is known without looking at the table. Two dates make a column of dates, of
-        which conditions and bins are asked.
+        to the nearer bound, infinite ones too. State what is known without looking at the table. Two dates make a
+        column of dates, of which conditions and bins are asked.
     categories : for every column of text, the values that cells can have; others are in no cell. Categories that are
         all dates have an order.
     person : the column that identifies people. Without it the unit of privacy is one row.
@@ -88,9 +88,9 @@ class PrivateTable:
     ) -> None:
         require(isinstance(accountant, Accountant), self, "accountant", "an Accountant", type(accountant).__name__)
         noise.opendp()
-        table, _ = to_arrow(data)
+        table = cells_of(data)
         self.unit = _unit(table, person, max_rows)
-        accountant.belong_to(fingerprint(table), str(self.unit))
+        accountant.belong_to(fingerprint(all_texts(table)), str(self.unit))
         if person is not None:
             table = table.filter(pa.array(_first_rows(table[person], self.unit.max_rows)))
         self.accountant = accountant
