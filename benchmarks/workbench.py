@@ -33,14 +33,14 @@ import sys, time
 from pathlib import Path
 import sfumato as sf
 from sfumato.coding.warmup import warm_up
-from sfumato.inspection.detect import inspect
+from sfumato.inspection.detect import inspect_columns
 from sfumato.release.changing import titled
 from sfumato.table.read import load
 path, out = Path(sys.argv[1]), Path(sys.argv[2])
 warm_up()
 start = time.perf_counter()
 loaded = load(str(path), {}, propose=True)
-found = inspect(loaded.table)
+found = inspect_columns(loaded.table)
 recipe = sf.propose_recipe(found, loaded.table, reading=loaded.reading)
 opened = time.perf_counter()
 release = sf.carry_out(titled(recipe, path.name), loaded.table)

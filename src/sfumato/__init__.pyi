@@ -60,7 +60,6 @@ from .hierarchies.intervals import Intervals as Intervals
 from .hierarchies.ordered_groups import OrderedGroups as OrderedGroups
 from .hierarchies.prefixes import Prefixes as Prefixes
 from .hierarchies.taxonomy import Taxonomy as Taxonomy
-from .inspection.detect import inspect as inspect
 from .judging.audit.audit import Audit as Audit
 from .judging.audit.auditing import audit as audit
 from .judging.exposure import exposure as exposure
@@ -97,6 +96,7 @@ from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.large.large_release import LargeRelease as LargeRelease
 from .release.later_rows import recode as recode
+from .release.proposing import inspect as inspect
 from .release.proposing import propose_recipe as propose_recipe
 from .release.refusing import refusals as refusals
 from .release.release import Release as Release

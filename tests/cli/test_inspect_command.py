@@ -171,3 +171,24 @@ def test_tables_larger_than_memory_are_inspected_in_their_engine(run, tmp_path, 
         )
         release = run("anonymize", file, "--recipe", f"{file}.toml", "--out", f"{file}.release", "--engine", "duckdb")
         assert release.exit_code == 0, release.stderr
+
+
+def test_no_recipe_is_written_that_would_publish_nothing(run, tmp_path):
+    table = tmp_path / "names.csv"
+    table.write_text("name,email\n" + "".join(f"Ann {row},a{row}@example.org\n" for row in range(30)), "utf-8")
+    refused = run("inspect", table, "--out", tmp_path / "recipe.toml")
+    assert refused.exit_code == 2
+    assert (
+        "Every column seems to identify individuals, so there is nothing that a recipe could publish" in refused.stderr
+    )
+    assert "reaches people" in refused.stderr
+    assert not (tmp_path / "recipe.toml").exists()
+
+
+def test_what_is_left_out_for_a_preset_is_told_in_the_recipe(run, tmp_path):
+    table = tmp_path / "stays.csv"
+    table.write_text("age,died\n" + "".join(f"{30 + row % 20},{int(row % 4 == 0)}\n" for row in range(40)), "utf-8")
+    recipe = run("inspect", table, "--preset", "wp216").stdout
+    assert "# Column 'died' is left out: it is sensitive, and 75% of its values are the same" in recipe
+    (tmp_path / "recipe.toml").write_text(recipe, "utf-8")
+    assert run("anonymize", table, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "o").exit_code == 0

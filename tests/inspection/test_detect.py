@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.coding.codes import code
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.inspection import inspect
+from sfumato.inspection import inspect_columns as inspect
 from sfumato.samples.population import generate
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
@@ -277,3 +277,10 @@ def test_a_label_speaks_where_the_name_is_silent():
     assert [each.role.value for each in found.proposals] == ["sensitive", "quasi"]
     assert found.proposals[0].reasons[0].startswith("column label contains 'glucose'")
     assert inspect(table).proposals[0].role.value == "quasi"
+
+
+@given(any_tables())
+def test_a_recipe_is_proposed_for_any_table_that_anonymize_does_not_refuse(table):
+    found = sf.inspect(table)
+    if any(each.role is not Role.IDENTIFIER for each in found.proposals):
+        assert sf.refusals(sf.propose_recipe(found, table), table) == ()

@@ -41,7 +41,25 @@ def test_only_the_usual_proposal_is_lowered_to_what_a_small_table_can_keep(patie
     inspected = sf.inspect(few)
     assert sf.propose_recipe(inspected, few).models[0] == sf.KAnonymity(k=3)
     assert sf.propose_recipe(inspected, few, preset="colleagues").models[0] == sf.KAnonymity(k=3)
-    assert sf.propose_recipe(inspected, few, preset="ema").models[0] == sf.KAnonymity(k=12)
+    with pytest.raises(sf.InvalidParameterError, match="wants at least 12 records in every group, and the table has 3"):
+        sf.propose_recipe(inspected, few, preset="ema")
+
+
+def test_a_value_too_frequent_for_a_preset_is_not_published(patients):
+    flags = pa.array([row % 3 == 0 for row in range(patients.num_rows)]).cast("int64")
+    table = patients.append_column("hospital_expire_flag", flags)
+    inspected = sf.inspect(table)
+    assert "hospital_expire_flag" in sf.propose_recipe(inspected, table).schema.sensitive
+    recipe = sf.propose_recipe(inspected, table, preset="wp216")
+    assert "hospital_expire_flag" not in recipe.schema.attributes
+    assert sf.refusals(recipe, table) == ()
+    assert sf.inspect(table, preset="wp216").models == recipe.models
+
+
+def test_inspecting_in_python_proposes_the_models_of_the_command_line(patients, found):
+    assert found.models == sf.propose_recipe(found, patients).models
+    assert found.to_dict()["models"][0] == {"name": "k-anonymity", "k": 5}
+    assert "KAnonymity(k=5)" in found._repr_html_()
 
 
 def carried_out(patients, preset):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -13,7 +13,8 @@ from sfumato.cli.options import EngineOptions, Force, Json, Reading, Source, exa
 from sfumato.cli.printing import aligned, print_json, printable, progress, remark
 from sfumato.cli.remembering import as_options
 from sfumato.cli.writing import refuse_existing, write_text
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import ReadError, SchemaError
+from sfumato.schema.roles import Role
 from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
@@ -58,12 +59,15 @@ def inspect(
     the findings go to standard error.
     """
     from sfumato.release.presets import preset_named
-    from sfumato.release.proposing import to_remember
+    from sfumato.release.proposing import to_remember, with_models
 
     refuse_existing(out, force=force)
     if preset is not None:
         preset_named(preset)
     found, loaded = _found(file, reading, engines.resources())
+    found = with_models(found, preset)
+    if not any(each.role is not Role.IDENTIFIER for each in found.proposals):
+        _refuse_nothing(found, reading)
     more = [each for each in found.remarks if each not in loaded.remarks]
     for sentence in more:
         remark(sentence)
@@ -80,17 +84,26 @@ def inspect(
         typer.echo(f"\nRecipe: {out}")
 
 
+def _refuse_nothing(found: Inspection, reading: Reading) -> NoReturn:
+    """Refuse to propose a recipe that publishes nothing, which could not be run, and say what was found."""
+    if not reading.quiet:
+        typer.echo("\n".join(_summary(found, {})), err=True)
+    raise SchemaError(
+        "Every column seems to identify individuals, so there is nothing that a recipe could publish; name columns "
+        "that do not, with the options --quasi and --sensitive of sfumato anonymize."
+    )
+
+
 def _found(file: str, reading: Reading, resources: Resources) -> tuple[Inspection, Loaded]:
     """Inspect a table wherever it is; one that stays in an engine is not among what was read."""
-    from sfumato.inspection.detect import inspect as find
-    from sfumato.inspection.detect import inspect_files
+    from sfumato.inspection.detect import inspect_columns, inspect_files
     from sfumato.table.formats.findings import FileFindings
     from sfumato.table.read import Loaded
 
     if resources.chosen(file) == "memory":
         loaded = reading.load(file, propose=True)
         with progress("Inspecting"):
-            found = find(loaded.table, labels=loaded.labels)
+            found = inspect_columns(loaded.table, labels=loaded.labels)
         told = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
         return replace(found, remarks=told), loaded
     told_of, options = FileFindings(), reading.options()
@@ -121,6 +134,9 @@ def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:
         rows += zip((each.name,), (each.role,), (each.scale,), each.reasons[:1] or ("",), strict=True)
         rows += [("", "", "", reason) for reason in each.reasons[1:]]
     yield aligned(rows)
+    yield ""
+    yield "Proposed privacy models:"
+    yield from (f"  {printable(repr(model))}" for model in found.models)
     yield ""
     yield from _risk(found)
 

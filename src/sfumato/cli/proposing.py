@@ -15,7 +15,8 @@ from sfumato.release.proposing import USUAL, propose_recipe
 WIDTH = 100
 
 if TYPE_CHECKING:
-    from sfumato.inspection.detect import Inspection
+    from sfumato.inspection.detect import Inspection, Proposal
+    from sfumato.release.presets import Preset
     from sfumato.table.read import Loaded
 
 
@@ -43,12 +44,21 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded, preset: str
         _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}}) for name, entry in attributes.items()
     ]
     chosen = PRESETS[preset or USUAL]
+    parts += [_comment(*_left_out(each, chosen)) for each in found.proposals if each.name not in attributes]
     parts += [_comment(*wrap(f"{chosen.title}: {chosen.reason}", WIDTH)).rstrip()]
     parts += [
         _comment(*_about(model, found, preset)) + "[[models]]\n" + tomli_w.dumps(entry)
         for model, entry in zip(recipe.models, models, strict=True)
     ]
     return "\n".join([*parts, tomli_w.dumps(algorithm)])
+
+
+def _left_out(column: Proposal, chosen: Preset) -> list[str]:
+    sentence = (
+        f"Column {column.name!r} is left out: it is sensitive, and {column.commonest:.0%} of its values are the same, "
+        f"so nothing keeps {chosen.title!r}, where none may be more than one in {chosen.l} of a group."
+    )
+    return wrap(sentence, WIDTH)
 
 
 def _about(model: PrivacyModel, found: Inspection, preset: str | None) -> list[str]:

@@ -1,12 +1,12 @@
 """Propose a description: roles and scales for the columns of a raw table, with reasons, and its risk.
 
-`inspect` looks at names, types and distinct values, and at how well each column distinguishes people. Its
+`inspect_columns` looks at names, types and distinct values, and at how well each column distinguishes people. Its
 result contains column names, counts and shares, but no cell values.
 """
 
 from __future__ import annotations
 
-from sfumato.inspection.detect import Inspection, Proposal, inspect
+from sfumato.inspection.detect import Inspection, Proposal, inspect_columns
 from sfumato.inspection.raw_risk import RawRisk
 
-__all__ = ["Inspection", "Proposal", "RawRisk", "inspect"]
+__all__ = ["Inspection", "Proposal", "RawRisk", "inspect_columns"]

@@ -32,6 +32,7 @@ from sfumato.threads import worker_count
 
 if TYPE_CHECKING:
     from sfumato.hierarchies import Builder
+    from sfumato.models.base import PrivacyModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,7 @@ class Proposal:
     separation : the share of pairs of records that differ in this column.
     order : on the ordinal scale, the values that occur from lowest to highest.
     hierarchy : for a quasi-identifier, how it can be generalized, if its values show that.
+    commonest : the share of records with the most frequent value, among those with a value.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Proposal:
     separation: float
     order: tuple[str, ...] | None = field(default=None, repr=False)
     hierarchy: Builder | None = None
+    commonest: float = 0.0
 
     @property
     def scale_is_implied(self) -> bool:
@@ -99,12 +102,14 @@ class Inspection:
     proposals : one per column, in the table's order.
     risk : the risk of the table, given the proposed quasi-identifiers.
     remarks : what looks odd in columns of text, such as numbers with units; a sentence each.
+    models : what `sf.inspect` proposes to promise, given the proposed roles.
     """
 
     rows: int
     proposals: tuple[Proposal, ...]
     risk: RawRisk
     remarks: tuple[str, ...] = ()
+    models: tuple[PrivacyModel, ...] = ()
 
     def schema(self) -> Schema:
         """Return the proposals as a schema."""
@@ -125,6 +130,7 @@ class Inspection:
             "rows": self.rows,
             "attributes": [each.to_dict() for each in self.proposals],
             "risk": asdict(self.risk),
+            "models": [{"name": each.name, **each.parameters()} for each in self.models],
         }
 
     def _repr_html_(self) -> str:
@@ -139,11 +145,13 @@ class Inspection:
             for limit, records in self.risk.records_below.items()
         )
         risk = f"<table><caption>Risk, given the proposed quasi-identifiers</caption>{below}</table>"
-        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}"
+        models = "".join(f"<tr><td>{escape(repr(each))}</td></tr>" for each in self.models)
+        promised = f"<table><caption>Proposed privacy models</caption>{models}</table>" if models else ""
+        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}{promised}"
 
 
-def inspect(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:
-    """Propose a role and a scale for every column of a table, and measure its risk.
+def inspect_columns(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:
+    """Propose a role and a scale for every column of a table, and measure its risk; `sf.inspect` proposes models, too.
 
     Parameters
     ----------
@@ -161,7 +169,7 @@ def inspect(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unp
     Examples
     --------
     >>> import pyarrow as pa
-    >>> found = inspect(pa.table({"age": [39, 50, 39], "disease": ["flu", "cold", "flu"]}))
+    >>> found = inspect_columns(pa.table({"age": [39, 50, 39], "disease": ["flu", "cold", "flu"]}))
     >>> [(p.name, p.role.value, p.scale.value) for p in found.proposals]
     [('age', 'quasi', 'numeric'), ('disease', 'sensitive', 'nominal')]
     >>> found.risk.unique_records
@@ -208,7 +216,7 @@ def inspect_files(
     Parameters
     ----------
     resources, data : the engine, and the table.
-    labels : as for `inspect`.
+    labels : as for `inspect_columns`.
     reading : the options of `sf.read`.
     findings : is told what was found out about a text file.
     """
@@ -267,4 +275,5 @@ def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, ro
         separation=column.separation,
         order=measure.order,
         hierarchy=measure.hierarchy,
+        commonest=column.commonest,
     )

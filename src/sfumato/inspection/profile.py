@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -84,6 +85,11 @@ class Profile:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return int((self.counts * (self.counts - 1)).sum())
 
+    @property
+    def commonest(self) -> float:
+        """The share of records with the most frequent value, among those with a value."""
+        return int(self.counts[:-1].max(initial=0)) / max(self.filled, 1)
+
     def rare_share(self, least: int) -> float:
         """Return the share of values that fewer records have than these."""
         counts = self.counts[:-1]
@@ -123,6 +129,11 @@ class GlimpsedProfile(Profile):
     def alike(self) -> int:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return self.pairs
+
+    @property
+    def commonest(self) -> float:
+        """The share of records with the most frequent value, among those with a value, at most."""
+        return min(1.0, math.sqrt(self.pairs + self.filled) / max(self.filled, 1))
 
     def rare_share(self, least: int) -> float:  # noqa: ARG002 - of so many values, most are taken to be rare
         """Return the share of values that fewer records have than these: all, to be safe."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.inspection.detect import Proposal
 from sfumato.judging.risk.attackers import least_size
 from sfumato.judging.risk.ema import LEAST_GROUP, WRITTEN
 from sfumato.models.base import PrivacyModel
@@ -16,6 +17,7 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.recipe import Recipe
+from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean
 from sfumato.words import words_in
@@ -84,6 +86,11 @@ class Preset:
                 yield DistinctLDiversity(l=self.l, sensitive=name)
             if self.t is not None and name not in schema.flags:
                 yield TCloseness(t=self.t, sensitive=name, distance="ordered" if name in ordered else "equal")
+
+    def needs_more(self, column: Proposal) -> bool:
+        """Return whether a sensitive column has a value so frequent that not even all records together keep this."""
+        often = self.guess == "often" and column.role is Role.SENSITIVE and column.distinct >= USUAL_L
+        return often and column.commonest * self.l > 1
 
     def applied(
         self, recipe: Recipe, *, distinct: Mapping[str, int] | None = None, ordered: Collection[str] = ()

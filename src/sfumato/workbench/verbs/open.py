@@ -25,7 +25,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
 
     Everything is written beside the table that is open, which the server exchanges for it at the end.
     """
-    from sfumato.inspection.detect import inspect
+    from sfumato.inspection.detect import inspect_columns
     from sfumato.release.proposing import propose_recipe, to_remember
     from sfumato.reporting.column_details import column_details
     from sfumato.table.kept_rows import keep_rows
@@ -41,7 +41,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     except ReadError as error:
         raise ReadError(str(error).replace(place, request["name"])) from None
     tell(0.4, "workbench.notes.inspecting")
-    found = inspect(loaded.table, labels=loaded.labels)
+    found = inspect_columns(loaded.table, labels=loaded.labels)
     tell(0.6, "workbench.notes.proposing")
     recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
     tell(0.8, "workbench.notes.keeping")
