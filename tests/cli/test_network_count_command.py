@@ -70,23 +70,32 @@ def test_triangles_and_stars_are_told(run, friends):
     assert count(run, "stars", friends, "--leaves", "4").exit_code == 2
 
 
+BY = ("--by", "side", "--blocks", "Mr. Hi,Officer")
+
+
 def test_blocks_are_counted_and_made_up(run, friends, people, tmp_path):
     out = tmp_path / "sides.csv"
-    done = count(run, "blocks", friends, "--persons", people, "--by", "side", "--out", out, "--total", "3000")
+    done = count(run, "blocks", friends, "--persons", people, *BY, "--out", out, "--total", "3000")
     assert done.exit_code == 0, done.output
     assert out.read_text().splitlines() == [
         "block,other,edges",
         "Mr. Hi,Mr. Hi,35",
         "Mr. Hi,Officer,11",
+        "Mr. Hi,,0",
         "Officer,Officer,32",
+        "Officer,,0",
+        ",,0",
     ]
     folder = tmp_path / "made-up"
-    made = count(run, "graph", friends, "--persons", people, "--by", "side", "--out", folder)
+    made = count(run, "graph", friends, "--persons", people, *BY, "--out", folder)
     assert "persons 34, edges 78" in made.output
     assert sorted((folder / "persons.csv").read_text().split("\n"))[1:3] == ["0,Mr. Hi", "1,Mr. Hi"]
     again = S.read(folder / "edges.csv", persons=folder / "persons.csv")
-    assert S.private_blocks(again, blocks="block", **paying(tmp_path)).counts.inner.tolist() == [35, 32]
-    both = count(run, "graph", friends, "--by", "side", "--unit", "person", "--out", tmp_path / "no")
+    again = S.private_blocks(again, blocks="block", names=["Mr. Hi", "Officer"], **paying(tmp_path))
+    assert again.counts.inner.tolist() == [35, 32]
+    lone = count(run, "graph", friends, "--by", "side", "--out", tmp_path / "no")
+    assert (lone.exit_code, "--blocks lists them; give both" in lone.output) == (2, True)
+    both = count(run, "graph", friends, *BY, "--unit", "person", "--out", tmp_path / "no")
     assert (both.exit_code, "Blocks hide edges" in both.output) == (2, True)
 
 

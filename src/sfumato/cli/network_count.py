@@ -76,6 +76,7 @@ class HiddenOptions:
     ] = None
 
 
+NAMED = "The blocks, never taken from the data; whoever is in no other is counted in one without a name."
 OutFile = Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)]
 
 
@@ -143,7 +144,8 @@ def stars(
 
 @app.command(
     epilog=examples(
-        f"sfumato network count blocks edges.csv --persons people.csv --by city --epsilon 1 {WHERE} --out cities.csv"
+        "sfumato network count blocks edges.csv --persons people.csv --by city --blocks Rome,Oslo \\",
+        f"    --epsilon 1 {WHERE} --out cities.csv",
     )
 )
 @spread
@@ -153,6 +155,7 @@ def blocks(
     by: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column of persons that names public blocks.", show_default=False)
     ],
+    named: Annotated[str, typer.Option("--blocks", metavar="A,B,...", help=NAMED, show_default=False)],
     paid: Payment,
     out: OutFile,
     json: Json = False,
@@ -161,22 +164,24 @@ def blocks(
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
     """
+    from sfumato.cli.asking import listed
     from sfumato.networks.noisy_blocks import private_blocks
     from sfumato.table.write import write
 
     refuse_existing(out, force=None)
     network = counted.read()
     with paid.open() as payment:
-        found = private_blocks(network, blocks=by, **payment)
+        found = private_blocks(network, blocks=by, names=listed(named), **payment)
     write(found.to_frame(), out)
-    facts = {"blocks": len(found.blocks), "persons": len(network), "scale": found.scale}
+    facts = {"blocks": len(found.blocks) - 1, "persons": len(network), "scale": found.scale}
     _tell(facts, payment["accountant"], found.epsilon, out, json=json)
 
 
 @app.command(
     epilog=examples(
         f"sfumato network count graph friends.txt --epsilon 1 {WHERE} --out made-up",
-        f"sfumato network count graph edges.csv --persons people.csv --by city --epsilon 1 {WHERE} --out made-up",
+        "sfumato network count graph edges.csv --persons people.csv --by city --blocks Rome,Oslo \\",
+        f"    --epsilon 1 {WHERE} --out made-up",
     )
 )
 @spread
@@ -187,6 +192,7 @@ def graph(
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Keep counts between these public blocks instead of degrees.")
     ] = None,
+    named: Annotated[str | None, typer.Option("--blocks", metavar="A,B,...", help=NAMED)] = None,
     paid: Payment,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the network goes to.", show_default=False)],
     json: Json = False,
@@ -197,6 +203,7 @@ def graph(
 
     Exit codes: 0 made, 1 the budget does not allow it, 2 bad request.
     """
+    from sfumato.cli.asking import listed
     from sfumato.networks.noisy_blocks import private_blocks
     from sfumato.networks.noisy_graph import private_graph
     from sfumato.table.atomic import atomic_folder, refuse_occupied
@@ -204,12 +211,14 @@ def graph(
     refuse_occupied(out, replace=False)
     if by is not None and (hidden.unit != "edge" or hidden.bound is not None):
         raise InvalidParameterError("Blocks hide edges; leave out --unit and --bound, or leave out --by.")
+    if (by is None) != (named is None):
+        raise InvalidParameterError("--by names the column of public blocks and --blocks lists them; give both.")
     network = counted.read()
     with paid.open() as payment:
-        if by is None:
+        if by is None or named is None:
             made = private_graph(network, unit=hidden.unit, bound=hidden.bound, **payment)  # type: ignore[arg-type]  # checked
         else:
-            made = private_blocks(network, blocks=by, **payment).sample()
+            made = private_blocks(network, blocks=by, names=listed(named), **payment).sample()
     with atomic_folder(out) as folder:
         _write(made, folder)
     _tell({"persons": len(made), "edges": made.size}, payment["accountant"], paid.epsilon, out, json=json)

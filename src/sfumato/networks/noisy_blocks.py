@@ -15,6 +15,7 @@ from sfumato.networks.network import Network
 from sfumato.networks.paying import check_network, pay
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.noise import noisy
+from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
 
 MOST_BLOCKS = 1_000
@@ -27,41 +28,55 @@ class PrivateBlocks:
 
     Parameters
     ----------
-    blocks : the names of the blocks, ascending.
-    counts : the noisy counts; persons have new numbers, block by block.
+    blocks : the names of the blocks as they were declared; the last one, None, holds those who are in none of them.
+    sizes : how many persons are in each block, which is public.
+    edges : the noisy counts, a row and a column for every block; the lower half is 0.
     scale : of the discrete Laplace noise, before counts were brought into their range.
     epsilon : what was paid, as an exact decimal number.
     """
 
-    blocks: tuple[str, ...]
-    counts: ClusteredNetwork
+    blocks: tuple[str | None, ...]
+    sizes: Integers
+    edges: Integers
     scale: float
     epsilon: str
 
     def to_frame(self) -> pa.Table:
         """Return a table with a row for every two blocks and every one: how many edges; this may be published."""
-        edges = np.diag(self.counts.inner)
-        one, other, between = self.counts.between.T
-        edges[one, other] = between
         first, second = np.triu_indices(len(self.blocks))
-        names = np.array(self.blocks, dtype=object)
-        return pa.table({"block": names[first], "other": names[second], "edges": edges[first, second]})
+        names = pa.array(self.blocks, pa.string())
+        ends = {name: names.take(pa.array(at)) for name, at in (("block", first), ("other", second))}
+        return pa.table({**ends, "edges": self.edges[first, second]})
+
+    @property
+    def counts(self) -> ClusteredNetwork:
+        """The counts between blocks that have persons, who have new numbers, block by block."""
+        there = np.flatnonzero(self.sizes)
+        edges = self.edges[np.ix_(there, there)]
+        first, second = np.nonzero(np.triu(edges, 1))
+        return ClusteredNetwork(
+            keys=pa.array(np.arange(self.sizes.sum())),
+            cluster=np.repeat(np.arange(len(there)), self.sizes[there]),
+            inner=np.diag(edges).copy(),
+            between=np.stack([first, second, edges[first, second]], axis=1),
+        )
 
     def sample(self, *, seed: int | None = None) -> Network:
         """Make up a network with these counts, all such networks being as likely; persons show their block."""
         drawn = self.counts.sample(seed=seed)
-        names = pa.array(self.blocks).take(pa.array(self.counts.cluster))
-        return Network(keys=drawn.keys, edges=drawn.edges, persons=pa.table({"block": names}))
+        block = pa.array(self.blocks, pa.string()).take(pa.array(np.repeat(np.arange(len(self.blocks)), self.sizes)))
+        return Network(keys=drawn.keys, edges=drawn.edges, persons=pa.table({"block": block}))
 
     def __repr__(self) -> str:
         told = f"epsilon {self.epsilon} for edges, who is in which block is public"
-        return f"PrivateBlocks({len(self.blocks):,} blocks, {len(self.counts):,} persons, {told})"
+        return f"PrivateBlocks({len(self.blocks) - 1:,} blocks, {self.sizes.sum():,} persons, {told})"
 
 
 def private_blocks(
     network: Network,
     *,
-    blocks: str | Sequence[str | int],
+    blocks: str | Sequence[str | int | None],
+    names: Sequence[str | int],
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
@@ -74,44 +89,49 @@ def private_blocks(
     Parameters
     ----------
     network, epsilon, accountant, analyst : as for `private_degrees`.
-    blocks : a column of `network.persons`, or the block of every person, at most 1,000 blocks. Who is in which block
-        must be public: it is not hidden, nor may it follow from the edges.
+    blocks : a column of `network.persons`, or the block of every person. Who is in which block must be public: it is
+        not hidden, nor may it follow from the edges.
+    names : the names of the blocks, at most 1,000, which are never taken from the network. Persons in no block, or in
+        another one, are counted together as one more block without a name.
     """
     check_network(network)
-    names, block = _numbered(network, blocks)
+    declared = _declared(names)
+    block = _numbered(network, blocks, declared)
+    shown = (*declared, None)
     exact, paid = pay(network, epsilon, accountant, analyst, "edges between blocks of a network")
-    sizes = np.bincount(block, minlength=len(names))
+    sizes = np.bincount(block, minlength=len(shown))
     ends = np.sort(block[network.edges], axis=1)
-    first, second = np.triu_indices(len(names))
-    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    first, second = np.triu_indices(len(shown))
+    counts = np.zeros((len(shown), len(shown)), dtype=np.int64)
     np.add.at(counts, (ends[:, 0], ends[:, 1]), 1)
     found = noisy(counts[first, second], sensitivity=1, epsilon=exact)
     inside = first == second
     pairs = np.where(inside, sizes[first] * (sizes[first] - 1) // 2, sizes[first] * sizes[second])
-    edges = np.clip(found.numbers, 0, pairs)
-    between = np.stack([first, second, edges], axis=1)[~inside]
-    told = ClusteredNetwork(
-        keys=pa.array(np.arange(len(network))),
-        cluster=np.repeat(np.arange(len(names)), sizes),
-        inner=edges[inside],
-        between=between[between[:, 2] > 0],
-    )
-    return PrivateBlocks(blocks=names, counts=told, scale=found.scale, epsilon=paid)
+    edges = np.zeros_like(counts)
+    edges[first, second] = np.clip(found.numbers, 0, pairs)
+    return PrivateBlocks(blocks=shown, sizes=sizes, edges=edges, scale=found.scale, epsilon=paid)
 
 
-def _numbered(network: Network, blocks: str | Sequence[str | int]) -> tuple[tuple[str, ...], Integers]:
-    """Return the names of blocks, ascending, and the number of everybody's block."""
+def _declared(names: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the names of blocks as texts; refuse what is no list of distinct names."""
+    fine = not isinstance(names, str) and all(isinstance(each, str | int) for each in names)
+    listed = tuple(map(str, names)) if fine else ()
+    if not 0 < len(listed) <= MOST_BLOCKS or len(set(listed)) < len(listed):
+        raise InvalidParameterError(f"names must be a list of 1 to {MOST_BLOCKS:,} distinct names of blocks.")
+    return listed
+
+
+def _numbered(network: Network, blocks: str | Sequence[str | int | None], names: tuple[str, ...]) -> Integers:
+    """Return the number of everybody's block, the last one for whoever is in none that has a name."""
     if isinstance(blocks, str):
         known = [] if network.persons is None else network.persons.column_names
         if network.persons is None or blocks not in known:
             hint = did_you_mean(blocks, known) or "; give a table of persons with that column."
             raise InvalidParameterError(f"The persons of the network have no column {blocks!r}{hint}")
-        listed = network.persons[blocks].to_pylist()
+        listed = texts(network.persons[blocks]).to_pylist()
     else:
-        listed = list(blocks)
-    if len(listed) != len(network) or any(each is None for each in listed):
-        raise InvalidParameterError("Everybody needs a block; give a column without missing values, or all blocks.")
-    names, number = np.unique(np.array([str(each) for each in listed], dtype=str), return_inverse=True)
-    if len(names) > MOST_BLOCKS:
-        raise InvalidParameterError(f"There are {len(names):,} blocks; give at most {MOST_BLOCKS:,} coarser ones.")
-    return tuple(names.tolist()), number.astype(np.int64)
+        listed = [None if each is None else str(each) for each in blocks]
+    if len(listed) != len(network):
+        raise InvalidParameterError(f"There must be one block for each of the {len(network):,} persons.")
+    number = {name: place for place, name in enumerate(names)}
+    return np.array([number.get(each, len(names)) for each in listed], dtype=np.int64)
