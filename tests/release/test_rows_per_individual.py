@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.condensing import Condensation
 from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import SchemaError
 from sfumato.release.large.large_release import LargeRelease
@@ -90,3 +91,25 @@ def test_an_audit_says_it_of_the_original_and_of_the_population():
 def test_masking_without_a_promise_counts_nothing():
     step = sf.masking.RoundNumbers(columns=["age"], base=10)
     assert sf.anonymize(VISITS, SCHEMA, [], sf.AsIs(), masking=[step]).audit.rows_counted
+
+
+def test_inspection_risk_exposure_and_synthetic_records_say_it(tmp_path):
+    found = sf.inspect(VISITS.rename_columns(["patient_id", "age", "disease"]))
+    assert "20 rows belong to 5 individuals" in found.rows_counted.sentence
+    assert "repeats" in found._repr_html_()
+    risk = sf.assess_risk(VISITS, SCHEMA, population=VISITS)
+    assert [each.table for each in risk.rows_counted] == ["table", "population"]
+    assert "5 individuals" in repr(risk)
+    pa.parquet.write_table(VISITS, tmp_path / "visits.parquet")
+    far = sf.assess_risk(str(tmp_path / "visits.parquet"), SCHEMA, engine="duckdb")
+    assert [(each.rows, each.individuals, each.most) for each in far.rows_counted] == [(20, 5, None)]
+    published = VISITS.drop_columns(["patient"])
+    assert "5 individuals" in repr(sf.exposure(published, SCHEMA, original=VISITS))
+    assert sf.exposure(published, SCHEMA).rows_counted is None
+    made = Condensation(k=4).release(VISITS, SCHEMA)
+    made.write(tmp_path / "made")
+    assert "5 individuals" in repr(made.audit)
+    public = (tmp_path / "made/public/promise.json").read_text("utf-8")
+    assert "an individual may have several rows" in public
+    assert "5 individuals" not in public
+    assert "5 individuals" in (tmp_path / "made/internal/report.html").read_text("utf-8")

@@ -23,7 +23,7 @@ from sfumato.cli.options import (
     spread,
 )
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import place_lines
+from sfumato.cli.summary import place_lines, rows_counted_lines
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
@@ -144,6 +144,7 @@ def _least(models: Sequence[PrivacyModel]) -> int:
 def _lines(made: SyntheticRecords, out: Path) -> Iterator[str]:
     found = made.audit
     yield f"{found.records:,} records in {found.groups:,} groups of {found.smallest:,} to {found.largest:,}"
+    yield from rows_counted_lines([found.rows_counted] if found.rows_counted is not None else [])
     yield ""
     yield from repr(made.moments).splitlines()
     yield ""
@@ -166,5 +167,6 @@ def _facts(made: SyntheticRecords, out: Path) -> dict[str, object]:
         "moments": made.moments.to_dict(),
         "nearest_originals": made.nearest.to_dict(),
         "out": str(out),
+        **({} if found.rows_counted is None else {"rows_counted": found.rows_counted.to_dict()}),
         **({} if out.suffix else folders),
     }

@@ -12,6 +12,7 @@ import typer
 from sfumato.cli.options import EngineOptions, Force, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, remark
 from sfumato.cli.remembering import as_options
+from sfumato.cli.summary import rows_counted_lines
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import ReadError, SchemaError
 from sfumato.schema.roles import Role
@@ -139,6 +140,9 @@ def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:
     yield from (f"  {printable(repr(model))}" for model in found.models)
     yield ""
     yield from _risk(found)
+    if found.rows_counted is not None:
+        yield from rows_counted_lines([found.rows_counted])
+        yield "To anonymize it all the same, give --count-rows, or write count_rows = true below [release]."
 
 
 def _risk(found: Inspection) -> Iterator[str]:

@@ -37,7 +37,7 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded, preset: str
             "Roles: identifier (never published), quasi (others may know it; generalized),",
             "sensitive (nobody should learn it), insensitive (published unchanged).",
         ),
-        tomli_w.dumps(content),
+        tomli_w.dumps(content) + _counted(found),
         _comment("The table, and how it is read.", *loaded.remarks) + tomli_w.dumps(source_table),
     ]
     parts += [
@@ -59,6 +59,14 @@ def _left_out(column: Proposal, chosen: Preset) -> list[str]:
         f"so nothing keeps {chosen.title!r}, where none may be more than one in {chosen.l} of a group."
     )
     return wrap(sentence, WIDTH)
+
+
+def _counted(found: Inspection) -> str:
+    """Say below the section of the release that individuals have several rows, if they do."""
+    if found.rows_counted is None:
+        return ""
+    wrapped = wrap(found.rows_counted.sentence, WIDTH)
+    return _comment(*wrapped, "To go on all the same:") + "# count_rows = true\n"
 
 
 def _about(model: PrivacyModel, found: Inspection, preset: str | None) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Json, Reading, RoleOptions, Source, examples, spread
+from sfumato.cli.options import EngineOptions, Identifiers, Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -73,6 +73,7 @@ def risk(
     file: Source,
     reading: Reading,
     described: RoleOptions,
+    identifier: Identifiers = [],  # noqa: B006 - Typer copies it
     everybody: Everybody,
     threshold: Annotated[
         float | None,
@@ -97,18 +98,22 @@ def risk(
     is judged, and the records with a risk above 1/11 are counted. Exit codes: 0 nothing fails, 1 the
     threshold or the preset fails, 2 bad request.
     """
+    from sfumato.cli.asking import listed
     from sfumato.judging.risk.assess import risk_of
     from sfumato.judging.risk.file_counts import counted_records
 
     promise = described.promise()
     published = "public" in Path(file).parts[-3:-1]
     remembered, resources = promise.conventions if published else promise.reading, engines.resources()
+    named = [name for text in identifier for name in listed(text)]
+    schema = replace(promise.schema, identifier=named) if named else promise.schema
     if resources.chosen(file, promise.schema.quasi) == "memory":
-        found = _assess(reading.read(file, remembered), promise.schema, everybody, threshold, max_subset)
+        found = _assess(reading.read(file, remembered), schema, everybody, threshold, max_subset)
     else:
         everybody.refuse_single_rows()
-        evidence = counted_records(resources, file, promise.schema, reading.options_for(file, remembered))
-        found = risk_of(evidence, population=everybody.known(), threshold=_limit(threshold), max_subset=max_subset)
+        evidence, rows = counted_records(resources, file, schema, reading.options_for(file, remembered))
+        limit, people = _limit(threshold), everybody.known()
+        found = risk_of(evidence, population=people, threshold=limit, max_subset=max_subset, rows_counted=rows)
     judgment = None if preset is None else found.judge(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
     if json:

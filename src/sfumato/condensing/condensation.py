@@ -16,6 +16,7 @@ from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
 from sfumato.condensing.synthetic import CondensationRecipe, GroupSizes, SyntheticRecords
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.randomness import check_secret
 from sfumato.schema.roles import Role
@@ -131,6 +132,7 @@ class Condensation:
                 smallest=int(sizes.min()),
                 largest=int(sizes.max()),
                 drawn=drawn.num_rows,
+                rows_counted=RowsPerIndividual.of(original, schema.identifier, "original"),
             ),
             moments=compare_moments(original, drawn, columns=numeric),
             nearest=nearest_originals(original, drawn, columns=numeric),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato import __version__
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.judging.comparing.moments import MomentComparison
 from sfumato.judging.comparing.nearest import NearestOriginals
 from sfumato.reporting.publishable import WrittenRelease
@@ -36,6 +37,7 @@ class GroupSizes:
     smallest: int
     largest: int
     drawn: int
+    rows_counted: RowsPerIndividual | None = None
 
     @property
     def holds(self) -> bool:
@@ -44,13 +46,15 @@ class GroupSizes:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
-        return {"holds": self.holds, **asdict(self)}
+        told = {name: value for name, value in asdict(self).items() if value is not None}
+        return {"holds": self.holds, **told}
 
     def __repr__(self) -> str:
         said = "holds" if self.holds else "DOES NOT HOLD"
         return (
             f"Groups of at least {self.k}: {said}; {self.drawn:,} records drawn from {self.groups:,} groups of "
             f"{self.smallest:,} to {self.largest:,} of {self.records:,} records"
+            + ("" if self.rows_counted is None else f"\n{self.rows_counted.sentence}")
         )
 
 

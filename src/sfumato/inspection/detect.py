@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.coding.domain import nearly_unique
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.inspection.between import Seen, reconsidered
 from sfumato.inspection.file_columns import FileColumns
@@ -111,6 +112,14 @@ class Inspection:
     remarks: tuple[str, ...] = ()
     models: tuple[PrivacyModel, ...] = ()
 
+    @property
+    def rows_counted(self) -> RowsPerIndividual | None:
+        """How many rows an individual has, if a proposed identifier repeats."""
+        known = [(p, self.rows - p.missing) for p in self.proposals if p.role is Role.IDENTIFIER]
+        return RowsPerIndividual.worst(
+            [RowsPerIndividual(column=p.name, rows=rows, individuals=p.distinct) for p, rows in known if rows]
+        )
+
     def schema(self) -> Schema:
         """Return the proposals as a schema."""
         names = {role: [p.name for p in self.proposals if p.role is role] for role in Role}
@@ -131,6 +140,7 @@ class Inspection:
             "attributes": [each.to_dict() for each in self.proposals],
             "risk": asdict(self.risk),
             "models": [{"name": each.name, **each.parameters()} for each in self.models],
+            **({} if self.rows_counted is None else {"rows_counted": self.rows_counted.to_dict()}),
         }
 
     def _repr_html_(self) -> str:
@@ -146,8 +156,9 @@ class Inspection:
         )
         risk = f"<table><caption>Risk, given the proposed quasi-identifiers</caption>{below}</table>"
         models = "".join(f"<tr><td>{escape(repr(each))}</td></tr>" for each in self.models)
+        counted = "" if self.rows_counted is None else f"<p>{escape(self.rows_counted.sentence)}</p>"
         promised = f"<table><caption>Proposed privacy models</caption>{models}</table>" if models else ""
-        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}{promised}"
+        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}{promised}{counted}"
 
 
 def inspect_columns(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:

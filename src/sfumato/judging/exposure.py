@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.containment import Contents, match
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Histogram
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.publication import NOT_PUBLISHED, Center
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -94,12 +95,14 @@ class Exposed:
 class Exposure:
     """The exposure of every record: of its identity, of each of its sensitive values, and of its flagged cells.
 
-    `adversary` is 1 if she knows the target's quasi-identifiers, and 2 if she knows everybody's.
+    `adversary` is 1 if she knows the target's quasi-identifiers, and 2 if she knows everybody's. `rows_counted` says of
+    an original that individuals have several rows there: the exposure is that of rows.
     """
 
     adversary: int
     identity: Exposed
     values: Mapping[str, Exposed]
+    rows_counted: RowsPerIndividual | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
@@ -107,6 +110,7 @@ class Exposure:
             "adversary": self.adversary,
             "identity": self.identity.to_dict(),
             "values": {name: exposed.to_dict() for name, exposed in self.values.items()},
+            **({} if self.rows_counted is None else {"rows_counted": self.rows_counted.to_dict()}),
         }
 
     def __repr__(self) -> str:
@@ -116,12 +120,13 @@ class Exposure:
             f"{row[0]:<{width}}  {row[1]:>8}  {row[2]:>8}"
             for row in [("exposure of", "maximum", "mean"), *self._rows()]
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *([] if self.rows_counted is None else [self.rows_counted.sentence])])
 
     def _repr_html_(self) -> str:
         rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows())
+        counted = "" if self.rows_counted is None else f"<p>{escape(self.rows_counted.sentence)}</p>"
         head = "<tr><th>exposure of</th><th>maximum</th><th>mean</th></tr>"
-        return f"<table><caption>Exposure to adversary {self.adversary}</caption>{head}{rows}</table>"
+        return f"<table><caption>Exposure to adversary {self.adversary}</caption>{head}{rows}</table>{counted}"
 
     def _rows(self) -> list[tuple[str, str, str]]:
         exposed = [self.identity, *self.values.values()]
@@ -156,6 +161,11 @@ def exposure_of(evidence: Evidence) -> Exposure:
     evidence.refuse_counted("Exposure")
     if evidence.original is None:
         return own_groups(evidence)
+    return replace(_of_the_original(evidence), rows_counted=evidence.rows_per_individual)
+
+
+def _of_the_original(evidence: Evidence) -> Exposure:
+    """Expose every original record to adversary 1."""
     known, evidence = evidence, evidence.genuine
     table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
     assert coded is not None  # noqa: S101 - the original is there

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.reporting import numbers, telling
 from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
@@ -137,8 +138,10 @@ def render_synthetic_report(facts: Mapping[str, Any], words: Words = ENGLISH) ->
     """Write the internal report on synthetic records."""
     nearest = facts["nearest"]
     moments = {name: facts["moments"][name] for name in MOMENTS}
+    counted = facts["audit"].get("rows_counted")
     context = {
         "facts": facts,
+        "rows_counted": counted and RowsPerIndividual(**counted).sentence.in_words(words),
         "moments": [
             (words(f"synthetic.moments.{name}"), f"{value:.3g}") for name, value in moments.items() if value is not None
         ],

@@ -100,6 +100,7 @@ def _promise(handover: SyntheticHandover, shown: pa.Table) -> dict[str, Any]:
         "sfumato": __version__,
         "promise": [{"model": "condensation", "parameters": {"k": handover.k}, "words": words}],
         "audit": {"holds": bool(handover.certificate["holds"]), "records": shown.num_rows, "models": []},
+        **({"rows_counted": ENGLISH("promises.rows_counted_told")} if "rows_counted" in handover.certificate else {}),
     }
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pyarrow as pa
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InfeasibleError
 from sfumato.sources.base import Source, TooManyCombinationsError
 
@@ -20,4 +22,18 @@ def count_fitting(source: Source, names: Sequence[str], most: int) -> pa.Table:
     raise InfeasibleError(
         f"The table has more than {most:,} combinations of its {len(names)} quasi-identifiers, too many for memory; "
         "give more with memory= (--memory), or look at fewer quasi-identifiers."
+    )
+
+
+def rows_per_individual(
+    source: Source, identifier: Sequence[str], called: Literal["table", "original"] = "original"
+) -> RowsPerIndividual | None:
+    """Return the identifier of a table that repeats most often, if one does; what was profiled before is forgotten."""
+    names = [name for name in identifier if name in source.names]
+    if not names:
+        return None
+    told, distinct = source.profile(names, ()), source.distinct(names)
+    filled = {name: told.rows - told.column(name).missing for name in names}
+    return RowsPerIndividual.worst(
+        [RowsPerIndividual(column=n, table=called, rows=filled[n], individuals=distinct[n]) for n in names if filled[n]]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Number
 from typing import Any, TypeAlias, Unpack
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk.attackers import (
@@ -86,6 +87,7 @@ class Risk:
     riskiest : records at highest risk, as row numbers counted from 0; none where rows stand for several records.
     record_risks : the prosecutor's risk for every row of the table; 0 for a suppressed one.
     subject : what was assessed.
+    rows_counted : tables in which individuals have several rows, the table and the population.
     """
 
     records: int
@@ -106,6 +108,7 @@ class Risk:
     riskiest: tuple[RiskyRecord, ...]
     record_risks: Floats
     subject: Assessed
+    rows_counted: tuple[RowsPerIndividual, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -144,6 +147,7 @@ class Risk:
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
             "separations": [each.to_dict() for each in self.separations],
             "riskiest": [asdict(each) for each in self.riskiest],
+            **({"rows_counted": [each.to_dict() for each in self.rows_counted]} if self.rows_counted else {}),
         }
 
     def __repr__(self) -> str:
@@ -176,7 +180,8 @@ def assess_risk(
 ) -> Risk:
     """Assess how easily the records of a table can be matched with people by their quasi-identifiers.
 
-    The table may be raw or published: records with equal cells form a group. A row counts as a person. Rows whose
+    The table may be raw or published: records with equal cells form a group. A row counts as a person, and the result
+    says so where an identifier repeats. Rows whose
     quasi-identifiers are all `*` are suppressed and left out. A missing cell is a value of its own or matches all, as
     the schema says; for estimates and subsets of the quasi-identifiers it is always a value of its own.
 
@@ -205,14 +210,16 @@ def assess_risk(
     resources = Resources(**where)
     if resources.chosen(data, schema.quasi) != "memory":
         refuse_single_rows(weights=weights, household=household)
-        evidence = counted_records(resources, data, schema)
-        return risk_of(evidence, population=population, threshold=threshold, max_subset=max_subset)
+        evidence, rows = counted_records(resources, data, schema)
+        return risk_of(evidence, population=population, threshold=threshold, max_subset=max_subset, rows_counted=rows)
     table, _ = to_arrow(in_memory(data, {}))
     refuse_columns(table.column_names, schema.sensitive)
     groups = RecordGroups.read(table, schema)
     known = _population(table, groups, schema, population, weights)
     households = None if household is None else _households(table, household)[groups.rows]
-    return _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
+    counted = RowsPerIndividual.of(table, schema.identifier)
+    found = _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
+    return replace(found, rows_counted=_rows_counted(counted, population, schema))
 
 
 def risk_of(
@@ -221,17 +228,29 @@ def risk_of(
     population: Frame | int | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     max_subset: int = 3,
+    rows_counted: RowsPerIndividual | None = None,
 ) -> Risk:
     """Assess the risk of evidence that others judge, too, also if its rows stand for several records each.
 
-    See `assess_risk` for the parameters.
+    See `assess_risk` for the parameters; `rows_counted` says that individuals have several of the rows.
     """
     least_size(threshold)
     check_largest(max_subset)
     table, schema = evidence.published, evidence.schema
     groups = RecordGroups.read(table, schema, weights=evidence.weights)
     known = _population(table, groups, schema, population, None)
-    return _assessed(Assessed(groups, table, schema), known, None, threshold, max_subset)
+    rows = _rows_counted(rows_counted, population, schema)
+    return replace(_assessed(Assessed(groups, table, schema), known, None, threshold, max_subset), rows_counted=rows)
+
+
+def _rows_counted(
+    table: RowsPerIndividual | None, population: Frame | int | None, schema: Schema
+) -> tuple[RowsPerIndividual, ...]:
+    """Add the identifier of the population that repeats, if there is such a table, to that of the table."""
+    if population is None or isinstance(population, int | Number):
+        return () if table is None else (table,)
+    people = RowsPerIndividual.of(to_arrow(population)[0], schema.identifier, "population")
+    return tuple(each for each in (table, people) if each is not None)
 
 
 def _assessed(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.published.table import bucket_column
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk.record_groups import refuse_columns
 from sfumato.schema.schema import Schema
 from sfumato.sources.base import WEIGHT, refuse_reserved
-from sfumato.sources.counting import count_fitting
+from sfumato.sources.counting import count_fitting, rows_per_individual
 from sfumato.sources.engines import Data, Resources
 from sfumato.table.formats.base import Option
 
@@ -20,13 +21,13 @@ NOTHING: Mapping[str, Option] = {}
 
 def counted_records(
     resources: Resources, data: Data, schema: Schema, reading: Mapping[str, Option] = NOTHING
-) -> Evidence:
-    """Count the combinations of quasi-identifiers of a table that stays in its engine.
+) -> tuple[Evidence, RowsPerIndividual | None]:
+    """Count the combinations of quasi-identifiers of a table that stays in its engine, and rows of individuals.
 
     Parameters
     ----------
     resources, data : the engine and the table.
-    schema : the quasi-identifiers.
+    schema : the quasi-identifiers, and identifiers that may repeat.
     reading : the options of `sf.read`.
     """
     if not schema.quasi:
@@ -37,9 +38,10 @@ def counted_records(
         refuse_columns(source.names, (*schema.sensitive, *schema.quasi))
         buckets = dict.fromkeys(bucket_column(source.names, name) for name in schema.quasi)
         names = (*schema.quasi, *(column for column in buckets if column is not None))
+        rows = rows_per_individual(source, schema.identifier, "table")
         source.profile(names, names)
         counts = count_fitting(source, names, most)
-    return Evidence(counts.drop_columns([WEIGHT]), quasi, weights=counts[WEIGHT].to_numpy())
+    return Evidence(counts.drop_columns([WEIGHT]), quasi, weights=counts[WEIGHT].to_numpy()), rows
 
 
 def refuse_single_rows(**given: object) -> None:

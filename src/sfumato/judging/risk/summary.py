@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
 from sfumato.judging.risk.showing import html_table, share, text_table
@@ -19,12 +20,13 @@ def text_summary(risk: Risk) -> str:
     """Format the assessment as plain text."""
     parts = [_caption(risk)]
     parts += [f"{title}\n{text_table(rows)}" for title, rows in _sections(risk)]
-    return "\n".join(parts)
+    return "\n".join([*parts, *(each.sentence for each in risk.rows_counted)])
 
 
 def html_summary(risk: Risk) -> str:
     """Format the assessment as HTML tables."""
-    return f"<p>{_caption(risk)}</p>" + "".join(html_table(title, rows) for title, rows in _sections(risk))
+    remarks = "".join(f"<p>{escape(each.sentence)}</p>" for each in risk.rows_counted)
+    return f"<p>{_caption(risk)}</p>" + "".join(html_table(title, rows) for title, rows in _sections(risk)) + remarks
 
 
 def _caption(risk: Risk) -> str:

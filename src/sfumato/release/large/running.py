@@ -24,6 +24,7 @@ from sfumato.release.large.writing import write_statement
 from sfumato.release.tasks import refuse_rows, refuse_unfit_blocks, refuse_unpublished
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
+from sfumato.sources.counting import rows_per_individual
 from sfumato.table.atomic import atomic_folder
 
 RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
@@ -94,15 +95,8 @@ def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
 
 
 def _rows_per_individual(recipe: Recipe, source: Source) -> RowsPerIndividual | None:
-    """Count the different identifiers, if individuals are promised anything; refuse several rows unless asked for."""
-    names = [name for name in recipe.schema.identifier if recipe.models and name in source.names]
-    if not names:
-        return None
-    told, distinct = source.profile(names, ()), source.distinct(names)
-    known = [(name, told.rows - told.column(name).missing) for name in names]
-    found = RowsPerIndividual.worst(
-        [RowsPerIndividual(column=name, table="original", rows=n, individuals=distinct[name]) for name, n in known]
-    )
+    """Count the rows of individuals, if these are promised anything; refuse several rows unless asked for."""
+    found = rows_per_individual(source, recipe.schema.identifier if recipe.models else ())
     if not recipe.count_rows:
         refuse_rows(found)
     return found
