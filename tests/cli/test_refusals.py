@@ -22,8 +22,14 @@ RECIPE = '[attributes.job]\nrole = "quasi"\n%s\n[[models]]\nname = "k-anonymity"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Fill a folder with tables that are good, bad and broken."""
+    """Work in a folder with tables that are good, bad and broken."""
     monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path)
+    return tmp_path
+
+
+def write_tables(folder):
+    """Fill the present folder with tables that are good, bad and broken."""
     texts = {
         "t.csv": TABLE,
         "empty.csv": "",
@@ -49,17 +55,16 @@ def folder(tmp_path, monkeypatch):
         "file.toml": RECIPE % '[attributes.job.hierarchy]\nkind = "taxonomy"\nfile = "absent.csv"',
     }
     for name, text in texts.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "latin.csv").write_bytes(TABLE.replace("cook", "k\u00f6chin").encode("latin-1"))
-    sf.write(sf.read(tmp_path / "t.csv"), tmp_path / "t.parquet")
-    whole = (tmp_path / "t.parquet").read_bytes()
-    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "fake.xlsx").write_text(CANARY, "utf-8")
-    (tmp_path / "fake.db").write_text(CANARY * 100, "utf-8")
+        (folder / name).write_text(text, "utf-8")
+    (folder / "folder").mkdir()
+    (folder / "latin.csv").write_bytes(TABLE.replace("cook", "k\u00f6chin").encode("latin-1"))
+    sf.write(sf.read(folder / "t.csv"), folder / "t.parquet")
+    whole = (folder / "t.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    (folder / "fake.xlsx").write_text(CANARY, "utf-8")
+    (folder / "fake.db").write_text(CANARY * 100, "utf-8")
     sf.write(pa.table({"age": [1, 2]}), "sqlite:///real.db", table_name="people")
-    sf.write(sf.read(tmp_path / "t.csv"), "duckdb:///real.duckdb", table_name="people")
-    return tmp_path
+    sf.write(sf.read(folder / "t.csv"), "duckdb:///real.duckdb", table_name="people")
 
 
 BAD = {

@@ -1,0 +1,69 @@
+"""Releases of sets, graphs and trajectories: every model and search of the conformance suites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+from conformance.test_baskets import SEARCHES as OF_SETS
+from conformance.test_networks import SEARCHES as OF_GRAPHS
+from conformance.test_ways import KEPT as OF_TRAJECTORIES
+from frozen.tables import SECRET, Freeze
+from sfumato.checks import baskets, networks, ways
+from sfumato.samples import generate_baskets
+
+
+def released(
+    folder: Path, anonymize: Callable[..., Any], data: Any, models: Sequence[Any], search: Any, **how: str
+) -> None:
+    """Write a release of data that are not a table."""
+    anonymize(data, models=models, algorithm=search, secret=SECRET).write(folder, **how)
+
+
+def rows_with_sets(folder: Path) -> None:
+    """Write a table whose rows have sets of items."""
+    lists, tree = generate_baskets(200, items=25, mean_length=3, seed=4)
+    at = np.arange(200)
+    table = pa.table(
+        {"age": at * 7 % 80, "sex": [("f", "m")[each % 2] for each in at.tolist()], "ills": lists.to_lists()}
+    )
+    rows = sf.baskets.RowsWithSets(table, sf.Schema(quasi=["age", "sex"]), item="ills")
+    models = [sf.baskets.TablePromise(model=sf.KAnonymity(k=20)), sf.baskets.KMAnonymity(k=3, m=2)]
+    released(folder, sf.baskets.anonymize, rows, models, sf.baskets.WithinGroups(taxonomy=tree))
+
+
+def rows_of_many_columns(folder: Path) -> None:
+    """Write rows of which an adversary knows few cells."""
+    at = np.arange(120)
+    columns = {
+        name: [f"{name}{each}" for each in (at * step % 4).tolist()] for name, step in (("a", 1), ("b", 3), ("c", 5))
+    }
+    rows = sf.baskets.rows_as_baskets(
+        pa.table({**columns, "ill": [("flu", "pox", "ulcer")[each % 3] for each in at.tolist()]}), sensitive=["ill"]
+    )
+    promise = sf.baskets.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
+    released(folder, sf.baskets.anonymize, rows, [promise], sf.baskets.GreedySuppression())
+
+
+def scenarios() -> Iterator[tuple[str, Freeze]]:
+    """Yield every release by its name."""
+    kinds = (
+        ("sets", sf.baskets.anonymize, baskets.sample(0), OF_SETS),
+        ("graph", sf.networks.anonymize, networks.sample(0), OF_GRAPHS),
+        ("trajectories", sf.places.anonymize, ways.sample(1), [(each, [model]) for model, each in OF_TRAJECTORIES]),
+    )
+    for kind, anonymize, data, cases in kinds:
+        for number, (search, models) in enumerate(cases):
+            how = {"table_format": "parquet"} if number == 1 else {}
+            yield (
+                f"{kind}-{number}-{search.name}",
+                partial(released, anonymize=anonymize, data=data, models=models, search=search, **how),
+            )
+    yield "sets-beside-a-table", rows_with_sets
+    yield "sets-lkc-privacy", rows_of_many_columns

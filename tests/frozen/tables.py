@@ -1,0 +1,190 @@
+"""Releases of tables: every model and algorithm, three formats, two languages, masking, series, joined tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+
+import sfumato as sf
+from related_tables import relations
+from series_of_patients import quarter
+from sfumato.algorithms.base import Algorithm
+from sfumato.models.base import PrivacyModel
+
+Freeze = Callable[[Path], None]
+D = "disease"
+SECRET = "5f" * 32
+DATE = "2026-01-01"
+VALUES = ("asthma", "diabetes", "influenza", "migraine", "stroke")
+HOSPITAL = sf.samples.generate(160, seed=3).select(["name", "age", "sex", "height_cm", "cost"])
+HOSPITAL = HOSPITAL.append_column(D, pa.array([VALUES[at % len(VALUES)] for at in range(HOSPITAL.num_rows)]))
+COSTS = [[abs(one - other) for other in range(len(VALUES))] for one in range(len(VALUES))]
+TREE = sf.Taxonomy({"lung": ["asthma", "influenza"], "head": ["migraine", "stroke"], "blood": ["diabetes"]})
+LEVELS = {value: at % 2 for at, value in enumerate(VALUES)}
+ROLES: dict[str, Any] = {"identifier": ["name"], "quasi": ["age", "sex", "height_cm"]}
+TREES = {"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50), D: TREE}
+SCHEMA = sf.Schema(**ROLES, sensitive=[D, "cost"], hierarchies=TREES)
+WITHOUT_COST = sf.Schema(**ROLES, sensitive=[D], hierarchies=TREES)
+K, L = sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive=D)
+MODELS: tuple[PrivacyModel, ...] = (
+    K,
+    L,
+    sf.FrequencyLDiversity(l=2, sensitive=D),
+    sf.EntropyLDiversity(l=2, sensitive=D),
+    sf.RecursiveLDiversity(c=2, l=2, sensitive=D),
+    *(sf.TCloseness(t=0.4, sensitive=D, distance=way) for way in ("equal", "hierarchical", "variational", "kl")),
+    sf.TCloseness(t=0.4, sensitive="cost", distance="ordered"),
+    sf.TCloseness(t=0.6, sensitive=D, distance="matrix", costs=COSTS),
+    sf.NTCloseness(n=40, t=0.5, sensitive=D),
+    sf.PSensitiveKAnonymity(p=2, k=3, sensitive=D),
+    sf.PPlusSensitiveKAnonymity(
+        p=2, k=3, sensitive=D, categories={value: str(at % 3) for at, value in enumerate(VALUES)}
+    ),
+    sf.HPKAnonymity(h=2, p=2, k=4, sensitive=D, levels=LEVELS),
+    sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive=D),
+    sf.ConfidenceBounding(bounds={"asthma": 0.5, "stroke": 0.6}, sensitive=D),
+    sf.KEAnonymity(k=3, e=500, sensitive="cost"),
+    sf.BetaLikeness(beta=2, sensitive=D),
+    sf.BetaLikeness(beta=2, sensitive=D, enhanced=True),
+    sf.DeltaDisclosure(delta=2, sensitive=D),
+    sf.KLAnonymity(k=3, l=2, sensitive=D),
+    sf.XYAnonymity(k=2, y=D, h=0.6),
+    sf.KMap(k=4, fraction=0.5),
+)
+MERGING: tuple[Algorithm, ...] = (
+    sf.Mondrian(),
+    sf.Mondrian(strict=False, publish="sets"),
+    sf.Optimal(),
+    sf.Optimal(loss="entropy"),
+    sf.MinGen(),
+    sf.Samarati(),
+    sf.Incognito(),
+    sf.Datafly(),
+    sf.TopDownSpecialization(),
+    sf.BottomUpGeneralization(),
+    sf.KOptimize(most_checked=100),
+    sf.LocalRecoding(),
+    sf.FixedLevels(levels={"age": 3, "sex": 1, "height_cm": 2}),
+    sf.NCPTopDown(),
+    sf.Sabre(),
+    sf.Mdav(),
+    sf.Mdav(publish="ranges"),
+    sf.VMdav(),
+    sf.KMember(publish="ranges"),
+    sf.GreedyPKClustering(),
+    sf.MaaSlie(),
+)
+BUCKETS: tuple[Algorithm, ...] = (
+    sf.Anatomy(),
+    sf.CrossBucket(),
+    sf.LocalAnatomy(),
+    sf.LocalAnatomyGeneralization(),
+    sf.Slicing(),
+)
+STEPS = (
+    [
+        sf.masking.AddNoise(columns=["age", "height_cm", "cost"], share=0.1, low=0),
+        sf.masking.Pram(columns=["sex"], keep=0.9),
+    ],
+    [sf.masking.SwapRanks(columns=["age", "cost"], reach=0.05), sf.masking.TopCode(column="cost", at=9000)],
+    [
+        sf.masking.RoundNumbers(columns=["age", "height_cm"], base=10),
+        sf.masking.SuppressCells(columns=["age", "sex"], k=4),
+    ],
+    [sf.masking.RotateNumbers(columns=["age", "cost"]), sf.masking.BottomCode(column="age", at=25, value=20)],
+    [sf.masking.SwapRecords(place=("sex",), risk=("age",), k=3, similar=("height_cm",), rate=0.2)],
+)
+
+
+def released(
+    folder: Path,
+    models: Sequence[PrivacyModel] = (K, L),
+    algorithm: Algorithm | None = None,
+    *,
+    schema: sf.Schema = SCHEMA,
+    table_format: str = "csv",
+    **settings: Any,
+) -> None:
+    """Write a release of the hospital's table."""
+    found = sf.anonymize(
+        HOSPITAL, schema, list(models), algorithm, seed=1, secret=SECRET, max_suppressed=0.5, **settings
+    )
+    found.write(folder, table_format=table_format)
+
+
+@patch("sfumato.ledger.recording.datetime", **{"now.return_value": datetime(2026, 1, 1, tzinfo=UTC)})
+@patch("secrets.token_bytes", new=lambda size: bytes(range(size)))
+def series(folder: Path, _: object, *, algorithm: Algorithm) -> None:
+    """Write three releases of a series, in which patients come, and go where the algorithm allows it."""
+    folder.mkdir()
+    ledger = sf.Ledger.create(folder.parent / "ledger", key=folder.parent / "key")
+    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=[D])
+    model = sf.MInvariance(m=2, sensitive=D) if algorithm.name == "m-invariant-buckets" else sf.KAnonymity(k=2)
+    gone = 8 if model.name == "m-invariance" else 0
+    for number in range(3):
+        found = sf.anonymize(
+            quarter(gone * number, 40 + 12 * number), schema, [model], algorithm, secret=SECRET, seed=1, ledger=ledger
+        )
+        found.write(folder / str(number))
+
+
+def related(folder: Path) -> None:
+    """Write two tables that are joined by a person."""
+    people = [(30 + at % 9, ("yes", "no")[at % 2]) for at in range(24)]
+    visits = [(at % 24, ("heart", "lung", "skin")[at % 3], 2000 + at % 2) for at in range(40)]
+    tables = relations(people, visits)
+    found = sf.relating.anonymize_relations(tables, [sf.KAnonymity(k=3)], persons="people", secret=SECRET)
+    found.write(folder)
+
+
+def masked_only(folder: Path, steps: Sequence[Any]) -> None:
+    """Write a table that masking steps have changed."""
+    schema = sf.Schema(identifier=["name"], quasi=["age", "sex", "height_cm"], insensitive=["cost"], sensitive=[D])
+    sf.anonymize(HOSPITAL, schema, [], sf.AsIs(), masking=steps, seed=1, secret=SECRET).write(folder)
+
+
+def synthetic(folder: Path) -> None:
+    """Write synthetic records."""
+    sf.condensing.Condensation(k=10, secret=SECRET).release(HOSPITAL, SCHEMA).write(folder)
+
+
+def fused(folder: Path) -> None:
+    """Write what two parties fuse."""
+    rows = HOSPITAL.append_column("person", pa.array([f"p{row}" for row in range(HOSPITAL.num_rows)]))
+    parties = [
+        sf.fusing.Party(name=name, data=rows.select(["person", D, column]), id="person", attributes=[column])
+        for name, column in (("clinic", "age"), ("agency", "sex"))
+    ]
+    asked = [sf.fusing.Requirement(quasi=("age", "sex"), k=5)]
+    sf.fusing.fuse(parties, target=D, requirements=asked, scoring="plain").write(folder)
+
+
+def scenarios() -> Iterator[tuple[str, Freeze]]:
+    """Yield every release by its name."""
+    for number, model in enumerate(MODELS):
+        yield f"model-{number}-{model.name}", partial(released, models=[model])
+    proximate = sf.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost")
+    yield "model-epsilon-m-anonymity", partial(released, models=[proximate], algorithm=sf.Optimal())
+    for number, algorithm in enumerate(MERGING):
+        yield f"algorithm-{number}-{algorithm.name}", partial(released, algorithm=algorithm)
+    in_buckets = partial(released, models=[sf.FrequencyLDiversity(l=2, sensitive=D)], schema=WITHOUT_COST)
+    for algorithm in BUCKETS:
+        yield f"algorithm-{algorithm.name}", partial(in_buckets, algorithm=algorithm)
+    for kind in ("parquet", "xlsx"):
+        yield f"format-{kind}", partial(released, table_format=kind)
+    yield "language-zh", partial(released, language="zh")
+    yield "language-zh-anatomy", partial(in_buckets, algorithm=sf.Anatomy(), language="zh")
+    for number, steps in enumerate(STEPS):
+        yield f"masking-{number}", partial(masked_only, steps=steps)
+    yield "masking-mondrian", partial(released, masking=STEPS[1])
+    for algorithm in (sf.Mondrian(), sf.Mdav(), sf.MInvariantBuckets()):
+        yield f"series-{algorithm.name}", partial(series, algorithm=algorithm)
+    yield "relations", related
+    yield "condensation", synthetic
+    yield "fusion", fused
