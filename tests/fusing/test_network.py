@@ -23,6 +23,7 @@ from sfumato.fusing.connections import Address, Waiting
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.network import connected, fuse_with_others
 from sfumato.fusing.one_process import fuse
+from sfumato.fusing.party import Party
 from sfumato.fusing.party_file import PartyFile
 from sfumato.fusing.secure.channel import Parties
 
@@ -199,6 +200,37 @@ def test_a_table_that_its_hierarchy_does_not_cover_is_found_before_anybody_is_as
     file = PartyFile.read(pair.file("agency"))
     with pytest.raises(SfumatoError, match="job"):
         fuse_with_others(file.party, file.agreement, file.connections, retry=True)
+
+
+@pytest.mark.parametrize("why", ["has no column 'cost'", "do not agree on: requirements"])
+def test_a_party_that_is_refused_at_once_tells_those_who_wait(tmp_path, why):
+    folders, met = Folders(tmp_path), threading.Event()
+
+    def waits(name: str) -> object:
+        file = PartyFile.read(folders.file(name))
+        return taking_part(file.party, file, lambda _: met.set())
+
+    def refused(name: str) -> object:
+        assert met.wait(60)  # hospital and agency have met, and wait for the insurer
+        file = PartyFile.read(folders.file(name))
+        if "agree" in why:
+            requirements = [replace(each, k=7) for each in file.agreement.requirements]
+            return taking_part(file.party, replace(file, agreement=replace(file.agreement, requirements=requirements)))
+        return taking_part(replace(file.party, data=file.party.table("class").drop_columns(["cost"])), file)
+
+    results = {name: str(each) for name, each in run(folders, hospital=waits, agency=waits, insurer=refused).items()}
+    assert why in results["insurer"]
+    told = [results["hospital"], results["agency"]]
+    assert all("start again at all parties" in each or "do not agree on" in each for each in told)
+    assert not any("Not all parties arrived" in each for each in told)
+    assert "agree" in why or any("its table and settings do not allow it to take part" in each for each in told)
+
+
+def taking_part(party: Party, file: PartyFile, note: Callable[[str], None] = [].append) -> object:
+    try:
+        return fuse_with_others(party, file.agreement, file.connections, note=note)
+    except SfumatoError as error:
+        return error
 
 
 def test_joining_where_nobody_listens_ends_at_once(pair):

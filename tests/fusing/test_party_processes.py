@@ -148,7 +148,11 @@ def test_an_out_folder_that_holds_something_is_refused_at_the_start(folders):
     folders.out("agency").mkdir()
     (folders.out("agency") / "table.csv").write_text("older")
     folders.start("agency")
+    folders.start("hospital")
     code, _, complained = folders.end("agency")
     assert code == 2, complained
-    assert "already contains files" in complained
+    assert "already contains files" in complained.splitlines()[-1]
+    code, _, complained = folders.end("hospital")
+    assert code == 2
+    assert "'agency' ended the session: its table and settings do not allow it to take part" in complained
     assert (folders.out("agency") / "table.csv").read_text() == "older"

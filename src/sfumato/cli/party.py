@@ -119,24 +119,26 @@ def join(*, file: File, out: Out = None, writing: WritingOptions, json: Json = F
 
 
 def _take_part(file: Path, out: Path | None, writing: WritingOptions, *, json: bool, retry: bool) -> None:
-    from sfumato.fusing.network import fuse_with_others
+    from sfumato.fusing.network import declining, fuse_with_others
     from sfumato.fusing.party_file import PartyFile
 
-    read = PartyFile.read(file)
-    out = read.out if out is None else out
-    if out is None:
-        raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
-    if read.connections is None:
+    connections, agreement = PartyFile.read_meeting(file)
+    if connections is None:
         raise InvalidParameterError(f"{file} names no key; create one with `sfumato party init` and add it to [party].")
-    writing.refuse_early(out)
     with watching("Fusing") as (tell, note):
+        with declining(connections, agreement, note=note):
+            read = PartyFile.read(file)
+            out = read.out if out is None else out
+            if out is None:
+                raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
+            writing.refuse_early(out)
         fused = fuse_with_others(
             read.party,
-            read.agreement,
-            read.connections,
+            agreement,
+            connections,
             retry=retry,
             progress=tell,
             note=note,
             write=lambda fused: writing.write(fused, out, tell),
         )
-    tell_fused(fused, read.agreement, out, json=json)
+    tell_fused(fused, agreement, out, json=json)

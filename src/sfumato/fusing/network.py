@@ -33,6 +33,8 @@ from sfumato.fusing.secure.messages import LARGEST
 ALIVE_EVERY = 0.5  # seconds between signs of life
 GRACE = 0.5  # seconds for messages from other parties that say more precisely what is wrong
 LINGER = 3.0  # seconds for the others to read our last frame
+TELLING = 5.0  # seconds for those who wait already to learn that this party cannot take part
+FOR_GOOD = (b"refused", b"infeasible", b"protocol")  # reasons of a party that does not come back by itself
 
 
 class TlsChannel:
@@ -94,6 +96,13 @@ class Network:
         self._ready.result()
         channels = {name: TlsChannel(self, name) for name in self._others}
         return Parties(me=self._me, names=self._agreement.parties, channels=channels)
+
+    def decline(self) -> None:
+        """Tell those who wait already that this party cannot take part."""
+        self._thread.start()
+        with contextlib.suppress(SfumatoError, TimeoutError):
+            self._ready.result(TELLING)
+        self.close("refused")
 
     def send(self, peer: str, message: bytes) -> None:
         """Send a message; if the party has left it is dropped, and the next `receive` reports that."""
@@ -220,7 +229,12 @@ class Network:
             line.over.set()
             return False
         elif frame.kind is FramePurpose.ABORT:
-            self._lose(name, line, str(abort_reason(name, frame.body)))
+            reason = abort_reason(name, frame.body)
+            if frame.body in FOR_GOOD and not self._gathered.done():
+                line.over.set()
+                self._break_off(name, reason)
+            else:
+                self._lose(name, line, str(reason))
             return False
         elif frame.kind not in {FramePurpose.ALIVE, FramePurpose.START}:
             raise ProtocolError(f"Party {name!r} sent a frame out of order; {AGAIN}.")
@@ -336,6 +350,19 @@ def connected(connections: Connections, agreement: Agreement, *, retry: bool, no
         network.close(reason)
 
 
+@contextlib.contextmanager
+def declining(connections: Connections, agreement: Agreement, *, note: Note) -> Iterator[None]:
+    """Tell the others if this party is refused before it connects, so that they do not wait for it."""
+    try:
+        yield
+    except SfumatoError:
+        with contextlib.suppress(SfumatoError):
+            network = Network(connections, agreement, retry=True, note=untold)
+            note("This party cannot take part; telling the others.")
+            network.decline()
+        raise
+
+
 def _rehearse(party: Party, agreement: Agreement) -> None:
     """Refuse a table that its hierarchies do not cover before the others are involved."""
     table, schema = party.table(agreement.target), party.schema()
@@ -365,7 +392,8 @@ def fuse_with_others(
     note : is called with who comes and goes, from another thread.
     write : writes the release. It is put in place only after all parties have said that theirs is written.
     """
-    _rehearse(party, agreement)
+    with declining(connections, agreement, note=note):
+        _rehearse(party, agreement)
     with connected(connections, agreement, retry=retry, note=note) as parties:
         fused = take_part(party, agreement, parties, progress, note)
         if write is not None:

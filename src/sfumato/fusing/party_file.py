@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -48,24 +49,43 @@ class PartyFile:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PartyFile:
         """Read a file; other files that it names are looked up next to it."""
-        path = Path(path)
-        content = read_toml(path, "party file")
-        refuse_unknown(content, SECTIONS, "The party file")
-        try:
-            return _file(content, path.parent)
-        except (InvalidParameterError, RecipeError) as error:
-            raise RecipeError(f"{path.name}: {error}") from None
+        with _content(Path(path)) as (content, folder):
+            return _file(content, folder)
+
+    @staticmethod
+    def read_meeting(path: str | PathLike[str]) -> tuple[Connections | None, Agreement]:
+        """Read who the others are and what is agreed, and no table."""
+        with _content(Path(path)) as (content, folder):
+            section = section_of(content, "party", PARTY)
+            return _meeting(section, content, folder)
+
+
+@contextmanager
+def _content(path: Path) -> Iterator[tuple[Content, Path]]:
+    """Read the file, and name it in what is refused."""
+    content = read_toml(path, "party file")
+    refuse_unknown(content, SECTIONS, "The party file")
+    try:
+        yield content, path.parent
+    except (InvalidParameterError, RecipeError) as error:
+        raise RecipeError(f"{path.name}: {error}") from None
+
+
+def _meeting(section: Content, content: Content, folder: Path) -> tuple[Connections | None, Agreement]:
+    agreement = _agreement(section_of(content, "agreement", ("parties", "target", "scoring", "requirements")))
+    name = _needed(section, "[party]", "name", str)
+    return _connections(name, section, content, folder) if "key" in section else None, agreement
 
 
 def _file(content: Content, folder: Path) -> PartyFile:
     section = section_of(content, "party", PARTY)
-    agreement = _agreement(section_of(content, "agreement", ("parties", "target", "scoring", "requirements")))
+    connections, agreement = _meeting(section, content, folder)
     name = _needed(section, "[party]", "name", str)
     return PartyFile(
         party=_party(name, section, content, folder),
         agreement=agreement,
         out=folder / _needed(section, "[party]", "out", str) if "out" in section else None,
-        connections=_connections(name, section, content, folder) if "key" in section else None,
+        connections=connections,
     )
 
 
