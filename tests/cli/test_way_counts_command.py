@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -90,12 +91,58 @@ def test_bad_requests_are_refused_before_anything_is_paid(run, points, tmp_path)
         assert sf.queries.Accountant(tmp_path / "ways.budget").balance().answers == 0
 
 
-def test_what_looks_odd_is_not_told_because_it_is_no_public_number(run, points, tmp_path):
-    lines = points.read_text().splitlines()
-    points.write_text("\n".join([*lines, lines[-1]]) + "\n")
-    assert "Note:" in run("ways", "unicity", points).output
-    done = count(run, points, "density", tmp_path / "density.csv", *AREA, "--total", 1000)
-    assert (done.exit_code, "Note:" in done.output) == (0, False)
+ODD = (
+    "",
+    "{last}\n",
+    "x,2026-01-05T08:00Z\n",
+    "x,2026-01-05T08:00Z,13.4,52.5,more\n",
+    "x,soon,13.4,52.5\n,2026-01-05T08:00Z,13.4,52.5\nx,2026-01-05 8:00,13.4,52.5\n",
+    "x,2026-01-05T08:00+99:00,nan,inf\nx,0001-01-01T00:00+14:00,13.4,52.5\nx,2026-01-05T08:00Z,1e400,here\n",
+    'x,2026-01-05T08:00Z,13;4,52\u00b05\n\xff\x00,,,\n"x,2026-01-05T08:00Z,200,-91\n',
+    "x,2026-01-05T08:00Z,0,0\nx,2026-01-05T08:00Z,179,-80\nx,2026-01-05T08:00Z,13.4,52.5\n",
+)
+
+
+@pytest.mark.parametrize("what", ["density", "trips", "tree", "n-grams"])
+def test_whatever_one_person_adds_to_a_file_the_command_says_the_same(run, points, tmp_path, what):
+    """Points elsewhere, unreadable cells and odd lines change counts below noise, and nothing else."""
+    whole = points.read_text()
+    head, last = whole.split("\n", 1)[0], whole.rstrip("\n").rsplit("\n", 1)[1]
+    seen = set()
+    for number, odd in enumerate([*ODD, None]):
+        file, out = tmp_path / f"{number}.csv", tmp_path / "found.csv"
+        text = f"{head}\n" if odd is None else whole + odd.format(last=last)
+        file.write_text(text, "utf-8" if number % 2 else "latin-1", errors="replace")
+        budget = tmp_path / f"{number}.budget"
+        paid = ("--epsilon", "0.5", "--budget", budget, "--total", 1, "--analyst", "ann", "--out", out)
+        done = run("ways", "count", what, file, *paid, *AREA)
+        noisy = re.compile(r"within \d+ in|: [\d, ]+ of growing")
+        seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))
+        if what in {"density", "trips"}:
+            assert sf.read(out).num_rows == (17 if what == "density" else 17**2)
+        assert sf.queries.Accountant(budget).balance().answers == 1
+        out.unlink()
+    assert [code for code, *_ in seen] == [0]
+
+
+def test_points_are_read_as_they_are_told(run, tmp_path):
+    rows = [f"{user};05.01.2026 8:0{step};13,{step};52,5" for user in range(30) for step in (3, 4, 5)]
+    (tmp_path / "points.csv").write_text("\n".join(["who;when;lon;lat", *rows]) + "\n", "utf-8")
+    told = ("--person", "who", "--time", "when", "--separator", ";", "--decimal", ",", "--date-format", "dd.mm.yyyy")
+    out = tmp_path / "trips.csv"
+    done = count(run, tmp_path / "points.csv", "trips", out, *AREA, *told, "--total", 1000)
+    assert done.exit_code == 0, done.output
+    counted = [(row["first"], row["last"], row["count"]) for row in sf.read(out).to_pylist() if row["count"]]
+    assert counted == [("1-2", "3-2", 30)]
+    for more, said in (
+        (("--longitude", "lonn"), "no column 'lonn'"),
+        (("--decimal", "x"), "a point or a comma"),
+        (("--zone", "Mars"), "no time zone 'Mars'"),
+        (("--date-format", "soon"), "date_format"),
+        (("--place", "who"), "both --place and --places"),
+    ):
+        refused = count(run, tmp_path / "points.csv", "density", tmp_path / "no.csv", *AREA, *told, *more)
+        assert (refused.exit_code, said in refused.output) == (2, True), refused.output
 
 
 def test_a_budget_of_each_analyst_is_kept(run, points, tmp_path):

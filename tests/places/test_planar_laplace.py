@@ -8,9 +8,10 @@ from math import exp, log, pi, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import Area, PlanarLaplace
 from sfumato.places.earth import RADIUS, haversine
@@ -60,7 +61,6 @@ def test_noise_as_large_as_the_earth_keeps_its_law():
     assert np.quantile(far, 0.9) == pytest.approx(noise.quantile(0.9), rel=0.03)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.tuples(st.floats(-180, 180), st.floats(-90, 90)),
     st.tuples(st.floats(-180, 180), st.floats(-90, 90)),
@@ -68,6 +68,7 @@ def test_noise_as_large_as_the_earth_keeps_its_law():
         [BERLIN, Area(west=170, south=-8, east=180, north=8), Area(west=20, south=70, east=21, north=70.3)]
     ),
 )
+@examples(200)
 def test_no_two_places_of_the_earth_are_farther_apart_in_the_plane(first, second, area):
     longitudes, latitudes = np.array([first, second]).T
     x, y = TangentPlane.of(area).to_plane(longitudes, latitudes)

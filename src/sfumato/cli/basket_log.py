@@ -11,6 +11,7 @@ import typer
 from sfumato.cli.options import Json, Source, examples, spread
 from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
+from sfumato.cli.reading_ways import read_told
 from sfumato.cli.writing import refuse_existing
 
 if TYPE_CHECKING:
@@ -47,12 +48,7 @@ class LogColumns:
 
     def read(self, file: str) -> pa.Table:
         """Read a log as it is told, so that nobody's rows change how others are read."""
-        from sfumato.table.formats.known import FORMATS, is_url
-        from sfumato.table.read import read
-
-        if file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file):
-            return read(file, as_text=True, separator=self.separator, encoding=self.encoding)
-        return read(file, as_text=True)
+        return read_told(file, separator=self.separator, encoding=self.encoding)
 
 
 @dataclass(frozen=True, kw_only=True)

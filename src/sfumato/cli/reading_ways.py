@@ -50,11 +50,8 @@ class ReadingWays:
         str | None, typer.Option(metavar="FORMAT", help="How days are written, as in dd.mm.yyyy; by default detected.")
     ] = None
 
-    def read(self, file: Path, remembered: dict[str, Any], *, tell: bool = True) -> tuple[Trajectories, dict[str, Any]]:
-        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read.
-
-        Counts with differential privacy do not tell: how many points look odd is no public number.
-        """
+    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Trajectories, dict[str, Any]]:
+        """Read ways as the options or a recipe say, tell what looks odd, and return how they were read."""
         from sfumato.places.trajectories import Trajectories
         from sfumato.table.read import read
 
@@ -66,9 +63,47 @@ class ReadingWays:
             known = None if self.coordinates is None else read(self.coordinates)
             table = read(file, **{name: value for name, value in how.items() if name in TEXT})
             ways = Trajectories(table, coordinates=known, **columns)
-        for sentence in ways.remarks if tell else ():
+        for sentence in ways.remarks:
             remark(sentence)
         return ways, how
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingCounted:
+    """How points are read that are counted with differential privacy: nothing is found out from them, nothing told."""
+
+    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose point it is.")] = "person"
+    time: Annotated[str, typer.Option(metavar="COLUMN", help="The moment, as in 2026-01-31T08:00.")] = "time"
+    longitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees east.")] = None
+    latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
+    trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
+    place: Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of places; with --places.")] = None
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="The time zone of moments that name none.")] = "UTC"
+    separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a text file.")] = ","
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a text file.")] = "utf-8"
+    decimal: Annotated[str, typer.Option(metavar="MARK", help="The decimal mark of degrees, . or a comma.")] = "."
+    date_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="How days are written, if not as in 2026-01-31.")
+    ] = None
+
+    def read(self, file: Path) -> Trajectories:
+        """Read ways as they are told."""
+        from sfumato.places.counted_ways import CountedColumns, ways_to_count
+
+        names = [each.name for each in fields(CountedColumns)]
+        with progress("Reading"):
+            table = read_told(str(file), separator=self.separator, encoding=self.encoding)
+            return ways_to_count(table, CountedColumns(**{name: getattr(self, name) for name in names}))
+
+
+def read_told(file: str, *, separator: str, encoding: str) -> pa.Table:
+    """Read a table of texts as it is told, so that nobody's rows change how others are read."""
+    from sfumato.table.formats.known import FORMATS, is_url
+    from sfumato.table.read import read
+
+    if file.lower().endswith(FORMATS.built_in["csv"].suffixes) and not is_url(file):
+        return read(file, as_text=True, separator=separator, encoding=encoding)
+    return read(file, as_text=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import typer
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
-from sfumato.cli.reading_ways import Points, ReadingWays, area_of
+from sfumato.cli.reading_ways import Points, ReadingCounted, area_of
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
@@ -87,7 +87,7 @@ def density(
     points: Annotated[
         int, typer.Option(metavar="N", help="How many points of a person count at most, drawn at random.")
     ] = 1,
-    reading: ReadingWays,
+    reading: ReadingCounted,
     json: Json = False,
 ) -> None:
     """Count the points at every place, also where nobody is, with noise that hides a person with all her points.
@@ -110,7 +110,7 @@ def trips(
     paid: Payment,
     places: KnownPlaces,
     trips: Trips = 1,
-    reading: ReadingWays,
+    reading: ReadingCounted,
     json: Json = False,
 ) -> None:
     """Count ways by their first and last place, all pairs of places, with noise that hides a person with all her ways.
@@ -140,7 +140,7 @@ def tree(
     ways: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write made-up ways, as many as the counts say.")
     ] = None,
-    reading: ReadingWays,
+    reading: ReadingCounted,
     json: Json = False,
 ) -> None:
     """Count how ways begin, and make up ways that nobody walked, with noise that hides a person with all her ways.
@@ -183,7 +183,7 @@ def n_grams(
     size: Annotated[int, typer.Option(metavar="N", help="The largest number of places that follow each other.")] = 3,
     longest: Annotated[int, typer.Option(metavar="N", help="Ways are cut to so many points.")] = 20,
     trips: Trips = 1,
-    reading: ReadingWays,
+    reading: ReadingCounted,
     json: Json = False,
 ) -> None:
     """Count which places follow each other, wherever in a way, with noise that hides a person with all her ways.
@@ -204,7 +204,7 @@ class _Asked:
     out: Path
     paid: Payment
     places: KnownPlaces
-    reading: ReadingWays
+    reading: ReadingCounted
 
 
 def _counted(
@@ -217,7 +217,9 @@ def _counted(
     if more is not None and more.resolve() == asked.out.resolve():
         raise InvalidParameterError("Counts and made-up ways cannot go to the same file; name two.")
     known = asked.places.known()
-    ways, _ = asked.reading.read(asked.file, {}, tell=False)
+    if isinstance(known, list) != (asked.reading.place is not None):
+        raise InvalidParameterError("Names of places need both --place and --places; leave both out with --area.")
+    ways = asked.reading.read(asked.file)
     with asked.paid.open() as payment, progress("Counting"):
         found = count(ways, places=known, **payment, **options)
     write(found.to_arrow(), asked.out)

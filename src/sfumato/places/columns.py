@@ -217,7 +217,11 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     column = _column(table, name)
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} holds no numbers; give degrees, as in 13.4.")
-    return np.asarray(column.cast(pa.float64()).to_numpy() + 0.0, dtype=np.float64)
+    found = np.asarray(column.cast(pa.float64()).to_numpy() + 0.0, dtype=np.float64)
+    lacking = int(np.isnan(found).sum())
+    if lacking:
+        raise SchemaError(f"Column {name!r} has {lacking:,} missing cells; leave these points out first.")
+    return found
 
 
 def _whole(table: pa.Table, name: str) -> Integers:

@@ -59,7 +59,7 @@ class Spending:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
+class RefusedQuestion:
     """A question that was refused: who asked what, the kind of error, and how many times."""
 
     analyst: str
@@ -171,9 +171,9 @@ class Accountant:
         assert entry is not None  # noqa: S101 - SQLite numbers every row that it inserts
         return entry
 
-    def record_refusal(self, analyst: object, question: str, reason: str) -> None:
+    def record_refusal(self, analyst: str, question: str, reason: str) -> None:
         """Remember that a question was refused; the same again is counted, so that nobody fills the disk."""
-        asked = (str(analyst)[:LONGEST_NAME], question[:LONGEST_NAME], reason)
+        asked = (analyst[:LONGEST_NAME], question[:LONGEST_NAME], reason)
         with held(self.path, WHAT) as store:
             store.execute(REFUSED_SCHEMA)
             store.execute(
@@ -182,13 +182,13 @@ class Accountant:
                 asked,
             )
 
-    def refusals(self) -> tuple[Refusal, ...]:
+    def refusals(self) -> tuple[RefusedQuestion, ...]:
         """Return the questions that were refused."""
         with held(self.path, WHAT) as store:
             store.execute(REFUSED_SCHEMA)
             rows = store.execute("SELECT analyst, question, reason, times FROM refused").fetchall()
         return tuple(
-            Refusal(analyst=analyst, question=question, reason=reason, times=times)
+            RefusedQuestion(analyst=analyst, question=question, reason=reason, times=times)
             for analyst, question, reason, times in rows
         )
 
@@ -234,7 +234,7 @@ def recording_refusals(ask: Callable[P, T]) -> Callable[P, T]:
             accountant = options.get("accountant")
             if isinstance(accountant, Accountant):
                 accountant.record_refusal(
-                    options.get("analyst", ""), _told(ask.__name__, options), type(error).__name__
+                    str(options.get("analyst")), _told(ask.__name__, options), type(error).__name__
                 )
             raise
 
