@@ -88,7 +88,7 @@ def test_the_audit_reads_the_folder_alone(shop, tmp_path):
         ((), "Say what to promise by --model; choose from"),
         (("--model", "km-anonymity:k=3"), "also needs m"),
         (("--model", "km-anonimity:k=3,m=2"), "did you mean 'km-anonymity'"),
-        (("--model", "km-anonymity:k=3,m=0"), "KMAnonymity.m must be"),
+        (("--model", "km-anonymity:k=3,m=0"), "m of km-anonymity must be"),
         (("--model", "km-anonymity:k=999,m=1"), "there are only 200 baskets"),
         (("--model", "km-anonymity:k=3,m=2", "--algorithm", "apriori"), "There is no algorithm 'apriori'"),
         (("--model", "km-anonymity:k=3,m=2", "--recipe", "absent.toml"), "A recipe says what"),

@@ -69,10 +69,10 @@ def test_classes_can_be_condensed_apart(run):
 REFUSED = [
     (["--k", "20"], "No column is a quasi-identifier"),
     ([*ROLES], "give --k"),
-    ([*ROLES, "--k", "1"], "Condensation.k must be"),
+    ([*ROLES, "--k", "1"], "--k must be"),
     ([*ROLES, "--k", "301"], "300 rows cannot form a group of 301"),
     ([*ROLES, "--k", "40", "--by", "disease"], "classes of 'disease' have fewer than 40 records"),
-    ([*ROLES, "--k", "20", "--rows", "0"], "sample.n must be"),
+    ([*ROLES, "--k", "20", "--rows", "0"], "n must be"),
     ([*ROLES, "--k", "20", "--by", "sexx"], "did you mean 'sex'"),
 ]
 

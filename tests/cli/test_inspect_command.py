@@ -120,7 +120,7 @@ def test_lines_before_the_header_are_found_and_told(run, patients_file, tmp_path
     titled.write_text("Patients of 2024\n" + patients_file.read_text("utf-8"), "utf-8")
     found = run("inspect", titled)
     assert found.exit_code == 0
-    assert "skip_rows=1 (--skip-rows 1)" in found.stderr
+    assert "confirm it with --skip-rows 1." in found.stderr
     assert "skip_rows = 1" in found.stdout
     refused = run("risk", titled, "--quasi", "age")
     assert refused.exit_code == 2

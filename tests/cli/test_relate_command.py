@@ -101,7 +101,7 @@ def test_an_older_release_is_replaced_only_when_asked(folder):
     assert run("all.toml", "--out", "out")[0] == 0
     code, _, error = run("all.toml", "--out", "out")
     assert code == 2
-    assert "(--replace)" in error
+    assert "replace it with --replace." in error
     assert run("all.toml", "--out", "out", "--replace")[0] == 0
     (folder / "out" / "mine.txt").write_text("mine")
     assert "something else" in run("all.toml", "--out", "out", "--replace")[2]

@@ -84,7 +84,7 @@ print("\\n" + json.dumps(loaded))
         (["anonymize", "x.csv", "--out", "o", "--k", "five"], "Invalid value for '--k'"),
         (
             ["anonymize", "x.csv", "--out", "o", "--format", "doc"],
-            "write.table_format must be one of csv, parquet, xlsx",
+            "--format must be one of csv, parquet, xlsx",
         ),
     ],
 )

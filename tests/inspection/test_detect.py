@@ -246,7 +246,7 @@ def test_survival_from_one_time_to_another_is_sensitive():
 def test_what_looks_odd_in_texts_is_told():
     (remark,) = sf.inspect(pa.table({"weight": ["70 kg", "71 kg"], "n": [1, 2]})).remarks
     assert remark.startswith("Column 'weight' has numbers with a unit")
-    assert remark.endswith("(--column-type weight=number:kg).")
+    assert remark.endswith("column_types={'weight': 'number:kg'}.")
 
 
 def test_weights_of_a_survey_are_proposed_as_insensitive_and_weights_of_bodies_are_not():

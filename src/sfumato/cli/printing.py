@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.cli.words import in_shell
+
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-
 
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
@@ -75,7 +76,7 @@ def is_quiet() -> bool:
 def remark(sentence: str) -> None:
     """Print what the owner of a table should know, on the error stream."""
     if not is_quiet():
-        typer.echo(f"Note: {printable(sentence)}", err=True)
+        typer.echo(f"Note: {printable(in_shell(sentence))}", err=True)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from sfumato.cli.printing import remark
+from sfumato.cli.words import in_shell, words_of
 from sfumato.exceptions import BrokenPromiseError, ReadWarning, SfumatoError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 DOES_NOT_HOLD = 1
 BAD_REQUEST = 2
+ARGUMENTS = "sfumato.arguments"
 FLAW = 70  # os.EX_SOFTWARE, which not every system names
 INTERRUPTED = 130
 PLAIN_WARNING = warnings.showwarning
@@ -30,12 +32,15 @@ class RefusingGroup(TyperGroup):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse the options before a command."""
+        given = list(args)
         with one_sentence():
-            return super().make_context(info_name, args, parent, **extra)
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[ARGUMENTS] = given
+        return context
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what is told of files that it reads is printed as remarks are."""
-        with one_sentence(), warnings.catch_warnings():
+        with words_of(self, ctx.meta.get(ARGUMENTS, [])), one_sentence(), warnings.catch_warnings():
             warnings.simplefilter("always", ReadWarning)
             warnings.showwarning = _noted
             return super().invoke(ctx)
@@ -69,9 +74,9 @@ def one_sentence() -> Iterator[None]:
     except typer.TyperException as error:
         raise refuse(_usage(error), error.exit_code) from None
     except BrokenPromiseError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
+        raise refuse(in_shell(str(error)), DOES_NOT_HOLD) from None
     except SfumatoError as error:
-        raise refuse(str(error), BAD_REQUEST) from None
+        raise refuse(in_shell(str(error)), BAD_REQUEST) from None
     except KeyboardInterrupt:
         raise refuse(
             "Interrupted; no partial files were left behind, except what --resume keeps to continue.", INTERRUPTED

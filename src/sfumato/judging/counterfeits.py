@@ -47,7 +47,7 @@ def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated
     if found != said:
         raise SchemaError(
             f"The correspondence has {found:,} rows that belong to nobody (-1), but {said:,} are stated; state as many "
-            "as the promise of the release does, by counterfeits= (--counterfeits)."
+            "as the promise of the release does, by counterfeits=."
         )
     if isinstance(stated, Mapping):
         wrong = 0

@@ -140,7 +140,7 @@ class _Lab:
         elif not (shown.timed and known.timed):
             why = "what is published has no moments."
         elif name == "who-knows-whom" and self.friends is None:
-            why = "it needs pairs of persons who know each other; give them by friends= (--friends)."
+            why = "it needs pairs of persons who know each other; give them by friends=."
         return why
 
     def _ran(self, name: str) -> AttackResult:

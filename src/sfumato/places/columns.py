@@ -152,7 +152,7 @@ def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str, int]:
     if not zoned:
         if zone is None:
             raise SchemaError(
-                f"The moments of column {columns.time!r} have no time zone; say which one by zone= (--zone), as in "
+                f"The moments of column {columns.time!r} have no time zone; say which one by zone=, as in "
                 "'Europe/Berlin'."
             )
         first, last = (
@@ -197,7 +197,7 @@ def _degrees(
     }
     if coordinates is not None:
         if not names:
-            raise SchemaError("Coordinates of places need their names; name the column of places by place= (--place).")
+            raise SchemaError("Coordinates of places need their names; name the column of places by place=.")
         return _looked_up(to_arrow(coordinates)[0], names, place)
     if named["longitude"] is None and named["latitude"] is None and names:
         return np.full(len(place), np.nan), np.full(len(place), np.nan)

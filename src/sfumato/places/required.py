@@ -22,9 +22,7 @@ def points_of(published: Trajectories | RegionWays, promise: str) -> Points:
 def places_of(points: Points) -> Integers:
     """Return the place of every point; points without names of places are refused."""
     if points.places is None:
-        raise SchemaError(
-            "The ways have no names of places; name their column by place= (--place), or use squares= (--squares)."
-        )
+        raise SchemaError("The ways have no names of places; name their column by place=, or use squares=.")
     return points.places
 
 

@@ -196,7 +196,7 @@ def carry_out_in(
 ) -> Release | LargeRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
     if is_stored(out):
-        refuse_ledger_elsewhere(recipe, ledger, "give one as out= (--out)")
+        refuse_ledger_elsewhere(recipe, ledger, "give one as out=")
         with staged(resources, out, replace=replace) as place:
             return stored(carry_out_in(resources, recipe, data, place, report=report, progress=progress), out)
     chosen = resources.chosen(data, recipe.schema.attributes)
@@ -229,7 +229,7 @@ def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None, *, replace
     """Return the folder of a release that an engine makes, which must be given, and be free before any row is read."""
     if out is None:
         raise InvalidParameterError(
-            f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out= (--out).'
+            f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out=.'
         )
     made = local_path(out)
     refuse_missing_parent(made)

@@ -33,8 +33,8 @@ def refuse_other_ledger(recipe: Recipe, ledger: Ledger | None) -> None:
         return
     if ledger is None:
         raise InvalidParameterError(
-            "The recipe is of a series of releases, which are safe together only by their ledger; give it by ledger= "
-            "(--ledger), or take [series] out of the recipe."
+            "The recipe is of a series of releases, which are safe together only by their ledger; give it by ledger=, "
+            "or take [series] out of the recipe."
         )
     if ledger.name != recipe.ledger:
         raise InvalidParameterError(f"The recipe is of another series than the ledger {ledger.path}; give its own.")

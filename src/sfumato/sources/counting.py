@@ -21,7 +21,7 @@ def count_fitting(source: Source, names: Sequence[str], most: int) -> pa.Table:
         pass
     raise InfeasibleError(
         f"The table has more than {most:,} combinations of its {len(names)} quasi-identifiers, too many for memory; "
-        "give more with memory= (--memory), or look at fewer quasi-identifiers."
+        "give more with memory=, or look at fewer quasi-identifiers."
     )
 
 

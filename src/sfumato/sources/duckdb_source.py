@@ -378,13 +378,11 @@ class DuckDBSource:
         except (duckdb.OutOfMemoryException, MemoryError):
             raise WriteError(
                 f"DuckDB needs more than {self._memory // 10**6:,} MB of memory, or more temporary space; "
-                "give more with memory= (--memory) or temporary= (--temporary)."
+                "give more with memory= or temporary=."
             ) from None
         except duckdb.IOException as error:
             if "space" in str(error).lower():
-                raise WriteError(
-                    "The temporary folder is full; give one with more space by temporary= (--temporary)."
-                ) from None
+                raise WriteError("The temporary folder is full; give one with more space by temporary=.") from None
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
         except duckdb.Error as error:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None

@@ -90,7 +90,7 @@ def _refuse_retyping(reading: Mapping[str, Option], what: str) -> None:
     if reading.get("column_types"):
         raise InvalidParameterError(
             f"column_types is not served for {what} beyond memory; give columns their types there, or use "
-            'engine="memory" (--engine memory).'
+            'engine="memory".'
         )
 
 
@@ -102,9 +102,7 @@ def _room() -> Iterator[None]:
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
-        raise WriteError(
-            "The temporary folder is full; give one with more space by temporary= (--temporary)."
-        ) from None
+        raise WriteError("The temporary folder is full; give one with more space by temporary=.") from None
 
 
 def is_stageable(given: object) -> bool:

@@ -84,9 +84,7 @@ def refuse_occupied(target: Path, *, replace: bool) -> None:
     if target.exists() and not target.is_dir():
         raise WriteError(f"{target} is a file; choose a folder.")
     if not replace and target.is_dir() and any(target.iterdir()):
-        raise WriteError(
-            f"{target} already contains files; choose another folder or replace it with replace=True (--replace)."
-        )
+        raise WriteError(f"{target} already contains files; choose another folder or replace it with replace=True.")
 
 
 @contextlib.contextmanager

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHAPED = {
-    "sheet": "Of {path} the sheet {value!r} is read, since it holds the largest table; confirm it with sheet={value!r}"
-    " (--sheet), or name another.",
-    "skip_rows": "What stands above the header of {path} is left out; confirm it with skip_rows={value}"
-    " (--skip-rows {value}).",
+    "sheet": "Of {path} the sheet {value!r} is read, since it holds the largest table; confirm it with "
+    "sheet={value!r}, or name another.",
+    "skip_rows": "What stands above the header of {path} is left out; confirm it with skip_rows={value}.",
 }
 
 

@@ -40,7 +40,7 @@ def test_what_is_said_is_not_told(path):
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [
-        ("mixed", "number", r"'mixed' has 1 cell that is no number, .*\(--column-type mixed=text\)"),
+        ("mixed", "number", r"'mixed' has 1 cell that is no number, .*with column_types=\{'mixed': 'text'\}"),
         ("weight", "number", "'weight' has 2 cells that are no numbers"),
         ("born", "date:mm/dd/yyyy", "'born' has 1 cell that is no date"),
         ("zip", "boolean", "2 cells that are no booleans"),

@@ -95,7 +95,7 @@ def test_a_title_above_the_header_is_found(csv_file, separator):
     path = csv_file(TITLED.replace(";", separator))
     with pytest.raises(
         ReadError,
-        match=r"would have one column, but its lines .*; pass skip_rows=2 \(--skip-rows\) if the first 2 lines",
+        match=r"would have one column, but its lines .*; pass skip_rows=2 if the first 2 lines",
     ):
         read_csv(path)
     expected = {"name": ["Eve", "Bob"], "zip": ["02139", "02140"], "age": [39, 40]}
@@ -105,9 +105,7 @@ def test_a_title_above_the_header_is_found(csv_file, separator):
 
 def test_a_title_with_separators_is_found(csv_file):
     titled = csv_file("Patients, 2024\nname,zip,age\nEve,02139,39\nBob,02140,40\n")
-    with pytest.raises(
-        ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 \(--skip-rows\) if the first"
-    ):
+    with pytest.raises(ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 if the first"):
         read_csv(titled)
 
 
@@ -266,14 +264,14 @@ def test_the_first_line_may_state_the_separator_for_excel(csv_file):
 
 def test_titles_above_a_header_with_as_many_separators_are_found(csv_file):
     path = csv_file("Patients;;\n;;\nname;age;city\nEve;39;Ulm\nBob;40;Ulm\nAnn;41;Ulm\n")
-    with pytest.raises(ReadError, match=r"Column 2 of .* has no name; .*, or pass skip_rows=2 \(--skip-rows\)"):
+    with pytest.raises(ReadError, match=r"Column 2 of .* has no name; .*, or pass skip_rows=2"):
         read_csv(path)
     assert read_csv(path, skip_rows=2).num_rows == 3
 
 
 def test_lines_after_the_last_record_are_left_out(csv_file):
     path = csv_file("name;age;city\nEve;39;Ulm\nBob;40;Ulm\nSum;79\n\n")
-    with pytest.raises(ReadError, match=r"or pass skip_last=1 \(--skip-last\) if it is no record"):
+    with pytest.raises(ReadError, match=r"or pass skip_last=1 if it is no record"):
         read_csv(path)
     assert read_csv(path, skip_last=1).to_pydict() == {"name": ["Eve", "Bob"], "age": [39, 40], "city": ["Ulm"] * 2}
 
@@ -294,7 +292,7 @@ def test_an_encoding_that_lies_is_told(csv_file, data, encoding, sentence):
 
 def test_a_mark_that_lies_is_refused_with_the_option_that_mends_it(csv_file):
     with pytest.raises(
-        ReadError, match=r"says by its first bytes that it is UTF-8, but it is not; .*--encoding cp1252"
+        ReadError, match=r"says by its first bytes that it is UTF-8, but it is not; .*encoding=, such as 'cp1252'"
     ):
         read_csv(csv_file(b"\xef\xbb\xbfstadt\nK\xf6ln\n"))
 

@@ -14,8 +14,8 @@ from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.detecting import detect
 
 FOUND = [
-    ({"height": ["1,70", "1,8"]}, {"decimal": ","}, "has decimal commas and is read as numbers; .*--decimal ','"),
-    ({"cost": ["1.234,50", "7"]}, {"decimal": ",", "thousands": "."}, r"points between thousands; .*--thousands \."),
+    ({"height": ["1,70", "1,8"]}, {"decimal": ","}, "has decimal commas and is read as numbers; .*decimal=','"),
+    ({"cost": ["1.234,50", "7"]}, {"decimal": ",", "thousands": "."}, r"points between thousands; .*thousands='\.'"),
     ({"a": ["1,5"], "b": ["1.234", "2"]}, {"decimal": ",", "thousands": "."}, "'b' has points between thousands"),
     ({"a": ["1,5"], "b": ["1,234"]}, {"decimal": ","}, "Columns 'a' and 'b' have decimal commas"),
     ({"n": ["1,234", "1,234,567"]}, {"decimal": ".", "thousands": ","}, "commas between thousands"),
@@ -28,11 +28,17 @@ FOUND = [
 TOLD = [
     ({"n": ["1,234", "2,345"]}, "may be decimal marks or stand between thousands"),
     ({"a": ["1,5"], "b": ["1.5"]}, "other columns have decimal points"),
-    ({"a": ["1,5", "1.5"]}, "has decimal commas and decimal points, and is read as text; .*--column-type a=text"),
-    ({"a": ["31.12.1990", "1990-12-31"]}, r"2 formats, .*--column-type 'a=date:yyyy-mm-dd\|dd.mm.yyyy'"),
-    ({"a": ["01/02/1990", "03/04/1990"]}, "day and month cannot be told apart.*'dd/mm/yyyy' or 'mm/dd/yyyy'"),
+    (
+        {"a": ["1,5", "1.5"]},
+        r"has decimal commas and decimal points, and is read as text; .*column_types=\{'a': 'text'\}",
+    ),
+    ({"a": ["31.12.1990", "1990-12-31"]}, r"2 formats, .*column_types=\{'a': 'date:yyyy-mm-dd\|dd.mm.yyyy'\}"),
+    (
+        {"a": ["01/02/1990", "03/04/1990"]},
+        "day and month cannot be told apart.*date_format='dd/mm/yyyy' or date_format='mm/dd/yyyy'",
+    ),
     ({"a": ["31.02.1990", "01.02.1990"]}, "days written dd.mm.yyyy that no calendar has"),
-    ({"a": ["70 kg", "71 kg"]}, "numbers with a unit.*--column-type a=number:kg"),
+    ({"a": ["70 kg", "71 kg"]}, r"numbers with a unit.*column_types=\{'a': 'number:kg'\}"),
     ({"a": ["70 kg", "71 lb"]}, "2 units.*bring them to one"),
 ]
 SILENT = [
@@ -85,7 +91,7 @@ def test_no_remark_shows_a_cell(cells):
 def test_columns_with_other_formats_of_days_than_the_file_are_given_a_type():
     found = found_in({"a": ["31.12.1990"], "b": ["30.11.1990"], "c": ["1990/12/31"]})
     assert found.conventions == Conventions(date_format="dd.mm.yyyy", column_types={"c": "date:yyyy/mm/dd"})
-    assert found.remarks[1].endswith("confirm it with --column-type c=date:yyyy/mm/dd.")
+    assert found.remarks[1].endswith("confirm it with column_types={'c': 'date:yyyy/mm/dd'}.")
 
 
 def test_points_between_thousands_need_a_decimal_comma():

@@ -177,5 +177,5 @@ def test_what_keeps_others_out_cannot_be_changed(database):
 
 def test_tables_are_listed_where_none_is_named(tmp_path):
     write_database(pa.table({"a": [1]}), f"duckdb:///{tmp_path}/x.duckdb", table_name="people")
-    with pytest.raises(ReadError, match=r"has the table 'people'; pass table \(--table\) or query"):
+    with pytest.raises(ReadError, match=r"has the table 'people'; pass table= or query="):
         read_database(f"duckdb:///{tmp_path}/x.duckdb")

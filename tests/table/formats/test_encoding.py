@@ -71,7 +71,7 @@ def test_a_mark_is_dropped_with_a_given_encoding_too(tmp_path):
 def test_wrong_encodings_are_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a\n\xff\xfe\xfd\n")
-    with pytest.raises(ReadError, match="is not encoded as utf-8; omit the encoding"):
+    with pytest.raises(ReadError, match="is not encoded as utf-8; leave out encoding="):
         utf8_bytes(path, "utf-8")
     for name in ("no-such-encoding", "base64"):
         with pytest.raises(InvalidParameterError, match=r"read.encoding must be the name of a text encoding"):

@@ -163,7 +163,7 @@ class Recodings:
         if lost <= self.limit:
             raise InfeasibleError(
                 f"The search must judge a recoding of more than {self.finer.most:,} groups, too many for memory; give "
-                "more with memory= (--memory), use fewer or coarser quasi-identifiers, or use Mondrian."
+                "more with memory=, use fewer or coarser quasi-identifiers, or use Mondrian."
             )
         top = self.sources[0]
         counted = top.combinations.group(self.lattice.top)

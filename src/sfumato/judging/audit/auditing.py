@@ -124,7 +124,7 @@ def refuse_compared(**given: object) -> None:
         if value is not None and value is not False and value != ():
             raise InvalidParameterError(
                 f"{name} compares with single rows, which is not served beyond memory; leave it out, or use "
-                'engine="memory" (--engine memory).'
+                'engine="memory".'
             )
 
 
@@ -132,18 +132,18 @@ def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
     """Refuse before anything is opened what is not judged in an engine."""
     if schema.flags:
         raise UnsupportedModelError(
-            'Flagged cells are not judged beyond memory; drop Schema.flags, or use engine="memory" (--engine memory).'
+            'Flagged cells are not judged beyond memory; drop Schema.flags, or use engine="memory".'
         )
     for model in models:
         if model.of_buckets:
             raise UnsupportedModelError(
                 f"{type(model).__name__} is about buckets, which are not judged one by one beyond memory; use "
-                'engine="memory" (--engine memory).'
+                'engine="memory".'
             )
         if model.needs_original:
             raise UnsupportedModelError(
                 f"{type(model).__name__} compares with the original table, which is not served beyond memory; let "
-                'compared_with be "published", or use engine="memory" (--engine memory).'
+                'compared_with be "published", or use engine="memory".'
             )
 
 

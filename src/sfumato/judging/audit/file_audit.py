@@ -147,7 +147,7 @@ class FileAudit:
         if what is not None:
             raise UnsupportedModelError(
                 f"{what} is served only while all groups fit into memory, and these are too many; give more with "
-                "memory= (--memory), or leave it out."
+                "memory=, or leave it out."
             )
 
     def _united(self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None]) -> Audit:
@@ -214,7 +214,7 @@ class FileAudit:
         if pieces > 1 and self.source.distinct(list(met)) != met:
             raise UnsupportedModelError(
                 "Quasi-identifiers in different buckets are judged only while all groups fit into memory, and these "
-                "are too many; give more with memory= (--memory)."
+                "are too many; give more with memory=."
             )
 
     def quasi_buckets(self, schema: Schema) -> list[str]:

@@ -50,5 +50,5 @@ def refuse_single_rows(**given: object) -> None:
         if value is not None:
             raise InvalidParameterError(
                 f"{name} needs single rows, which are not looked at beyond memory; leave it out, or use "
-                'engine="memory" (--engine memory).'
+                'engine="memory".'
             )

@@ -106,9 +106,7 @@ def _refuse_present(connection: Any, names: Iterable[str]) -> None:
     present = {row[0].casefold() for row in connection.execute(listed).fetchall()}
     for each in names:
         if each.casefold() in present:
-            raise WriteError(
-                f"The database already has a table {each!r}; choose another name or replace it (--replace)."
-            )
+            raise WriteError(f"The database already has a table {each!r}; choose another name or replace it.")
 
 
 def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: str, *, replace: bool) -> None:

@@ -123,7 +123,7 @@ def refuse_large_blocks(recipe: Recipe, memory: int) -> None:
     if rows > most:
         raise InfeasibleError(
             f"Blocks of {rows:,} rows may not fit into the {memory / 1e9:g} GB of memory that are given; set "
-            f"block_rows= (--block-rows) to {most:,} or less, or give more with memory= (--memory)."
+            f"block_rows= to {most:,} or less, or give more with memory=."
         )
 
 

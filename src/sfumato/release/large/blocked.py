@@ -219,7 +219,7 @@ def _cut(run: LargeRun, task: BlockTask, rows: CodedRows, log: RunLog) -> Segmen
     if largest > most:
         raise InfeasibleError(
             f"A block of {largest:,} rows cannot be cut any further without breaking a promise, and does not fit into "
-            "memory; give more with memory= (--memory), promise less, or use Mondrian."
+            "memory; give more with memory=, promise less, or use Mondrian."
         )
     log.note(plan=plan.as_dict())
     return plan

@@ -16,7 +16,7 @@ from sfumato.release.large.coded_rows import RowCoder
 from sfumato.sources.base import TableProfile
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-ADVICE = "make room, or name a folder with temporary= (--temporary)."
+ADVICE = "make room, or name a folder with temporary=."
 BYTES_PER_RANK = 4
 BYTES_PER_NUMBER = 8
 BYTES_PER_TEXT = 32  # of columns with so many texts that they are not ranked, by experience

@@ -107,7 +107,7 @@ def _found(run: LargeRun, counts: LeveledCounts) -> _Leveled:
     if combinations is None:
         raise InfeasibleError(
             f"The levels that {type(algorithm).__name__} chose have more than {counts.most:,} groups, too many for "
-            "memory; give more with memory= (--memory), or use fewer or coarser quasi-identifiers."
+            "memory; give more with memory=, or use fewer or coarser quasi-identifiers."
         )
     task = replace(task, table=counts.coded(combinations), finer=None)
     publication = replace(Recodings(task).publish(levels), proof=proof)

@@ -85,7 +85,7 @@ class LeveledCounts:
         if table is None:
             raise InfeasibleError(
                 f"The sensitive columns that models read have more than {self.most:,} combinations, too many for "
-                "memory; give more with memory= (--memory)."
+                "memory; give more with memory=."
             )
         task = Task(
             table=table,

@@ -229,5 +229,5 @@ def _refuse_other_types(recoding: Recoding, cases: pa.Table) -> None:
         if not rules.starred and family(cases[name].type) != family(rules.type):
             raise SchemaError(
                 f"Column {name!r} holds values of another type than in the earlier release; convert it, or use "
-                'engine="memory" (--engine memory).'
+                'engine="memory".'
             )

@@ -116,6 +116,6 @@ def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
     most = run.limits.combinations
     raise InfeasibleError(
         f"{type(run.recipe.algorithm).__name__} works on the combinations of {len(run.columns)} columns, of which the "
-        f"table has more than {most:,}, too many for memory; give more with memory= (--memory), use fewer or coarser "
+        f"table has more than {most:,}, too many for memory; give more with memory=, use fewer or coarser "
         "quasi-identifiers, or use Mondrian."
     )

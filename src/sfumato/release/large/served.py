@@ -23,7 +23,7 @@ def refuse_unserved(recipe: Recipe) -> None:
     if not algorithm.serves_cases and recipe.block_rows is None:
         hint = "strict=True" if isinstance(algorithm, Mondrian) else "Mondrian or Optimal"
         raise UnsupportedModelError(
-            f"{name} works on single rows, beyond memory only in blocks of them; give block_rows= (--block-rows), such "
+            f"{name} works on single rows, beyond memory only in blocks of them; give block_rows=, such "
             f"as 100000, or use {hint}."
         )
     for model in recipe.models:

@@ -129,5 +129,5 @@ def _unfit(name: str, said: str, count: int) -> str:
     cells = f"1 cell that is no {what}" if count == 1 else f"{count:,} cells that are no {what}s"
     return (
         f"Column {name!r} has {cells}, so it cannot be read as {said!r}; correct or empty them, or read it"
-        f" as text with column_types={{{name!r}: 'text'}} (--column-type {name}=text)."
+        f" as text with column_types={{{name!r}: 'text'}}."
     )

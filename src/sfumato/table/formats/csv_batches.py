@@ -138,8 +138,8 @@ class CsvBatches:
             name = max(decided, key=lambda each: decided[each].size)
             raise ReadError(
                 f"Column {name!r} of {self.path} has too many different texts to tell its type within memory; say that "
-                f"it is text with column_types={{{name!r}: 'text'}} (--column-type {name}=text), or give more with "
-                "memory= (--memory)."
+                f"it is text with column_types={{{name!r}: 'text'}}, or give more with "
+                "memory=."
             )
 
 
@@ -194,7 +194,7 @@ class _Typed:
             said = conventions.column_types[name]
             raise ReadError(
                 f"Column {name!r} has cells that are not of the type {said!r}; correct or empty them, or read it as "
-                f"text with column_types={{{name!r}: 'text'}} (--column-type {name}=text)."
+                f"text with column_types={{{name!r}: 'text'}}."
             ) from None
         if pa.types.is_string(values.type):
             return cls(type=values.type, missing=missing)

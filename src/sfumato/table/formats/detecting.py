@@ -88,12 +88,12 @@ def _numbers(columns: Mapping[str, pa.Array], given: Conventions, plainly: Parse
     if given.decimal != COMMA and groups and given.thousands is None:
         names = sorted(groups | doubtful, key=list(columns).index)
         confirmed = f"commas between thousands and {read(names)} as numbers; confirm it with thousands=','"
-        return replace(given, decimal=POINT, thousands=COMMA), [f"{have(names)} {confirmed} (--thousands ',')."]
+        return replace(given, decimal=POINT, thousands=COMMA), [f"{have(names)} {confirmed}."]
     said = []
     if doubtful and given.decimal is None and given.thousands is None:
         names = sorted(doubtful, key=list(columns).index)
         doubt = f"commas that may be decimal marks or stand between thousands, and {read(names)} as text"
-        said = [f"{have(names)} {doubt}; pass decimal=',' or thousands=',' (--decimal or --thousands)."]
+        said = [f"{have(names)} {doubt}; pass decimal=',' or thousands=','."]
     return _with_spaces(texts, given, said)
 
 
@@ -105,15 +105,15 @@ def _with_commas(
     pointed = [name for name in real if not all_match(columns[name], GROUPS)]
     if pointed and given.decimal is None:
         doubt = f"decimal commas, and so {read(commas)} as text, but other columns have decimal points"
-        return given, [f"{have(commas)} {doubt}; pass decimal=',' to read the former, or '.' to keep them (--decimal)."]
+        return given, [f"{have(commas)} {doubt}; pass decimal=',' to read the former, or decimal='.' to keep them."]
     grouped = [name for name in (*commas, *real) if pc.any(pc.match_substring(columns[name], POINT)).as_py()]
     said = []
     if given.decimal is None:
         confirmed = f"decimal commas and {read(commas)} as numbers; confirm it with decimal=','"
-        said.append(f"{have(commas)} {confirmed} (--decimal ',').")
+        said.append(f"{have(commas)} {confirmed}.")
     if not grouped or given.thousands is not None:
         return replace(given, decimal=COMMA), said
-    said.append(f"{have(grouped)} points between thousands; confirm it with thousands='.' (--thousands .).")
+    said.append(f"{have(grouped)} points between thousands; confirm it with thousands='.'.")
     return replace(given, decimal=COMMA, thousands=POINT), said
 
 
@@ -124,7 +124,7 @@ def _with_spaces(texts: Mapping[str, pa.Array], given: Conventions, said: list[s
             names = [name for name, values in texts.items() if _is_number(values, r".*", decimal, mark, having=mark)]
             if names:
                 what = "apostrophes" if mark in "'\u2019" else "spaces"
-                marks = f"thousands={mark!r} and decimal={decimal!r} (--thousands, --decimal)"
+                marks = f"thousands={mark!r} and decimal={decimal!r}"
                 told = f"{have(names)} {what} between thousands and {read(names)} as numbers; confirm it with {marks}."
                 return replace(given, decimal=decimal, thousands=mark), [*said, told]
     return given, said
@@ -156,14 +156,14 @@ def _days(columns: Mapping[str, pa.Array], given: Conventions) -> tuple[Conventi
     others = {name: f"date:{form}" for name, form in sure.items() if form != usual}
     if usual is not None:
         names = [name for name in sure if name not in others]
-        confirmed = f"confirm it with date_format={usual!r} (--date-format {usual})"
+        confirmed = f"confirm it with date_format={usual!r}"
         said.append(f"{have(names)} dates written {usual} and {read(names)} as dates; {confirmed}.")
     for name, how in others.items():
-        confirmed = f"confirm it with --column-type {name}={how}"
+        confirmed = f"confirm it with column_types={{{name!r}: {how!r}}}"
         said.append(f"{have([name])} dates written {how[5:]} and is read as dates; {confirmed}.")
     for name, formats in doubtful.items():
         doubt = "dates in which day and month cannot be told apart, and is read as text"
-        said.append(f"{have([name])} {doubt}; pass date_format, {' or '.join(map(repr, formats))} (--date-format).")
+        said.append(f"{have([name])} {doubt}; pass {' or '.join(f'date_format={each!r}' for each in formats)}.")
     if usual is None:
         return given, said
     return replace(given, date_format=usual, column_types={**given.column_types, **others}), said

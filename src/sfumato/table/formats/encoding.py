@@ -101,10 +101,7 @@ def lies(path: Path, encoding: str | None, *, doubted: bool, lost: bool, misread
     lost, misread : whether the text has marks of letters that were lost, or read in a wrong encoding before.
     """
     if doubted:
-        yield (
-            f"{path} is valid UTF-8, but is read as {encoding}, so its letters may be wrong; leave the encoding out"
-            " (--encoding)."
-        )
+        yield (f"{path} is valid UTF-8, but is read as {encoding}, so its letters may be wrong; leave out encoding=.")
     elif lost:
         yield f"{path} has letters that were lost when it was saved; save it again from its source as UTF-8."
     elif misread:
@@ -136,7 +133,7 @@ def _detected(path: Path, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
         return candidate
-    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding, for example 'cp1252' or 'gb18030'.")
+    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding=, such as 'cp1252' or 'gb18030'.")
 
 
 def unpacked(path: Path) -> bytes:
@@ -169,10 +166,10 @@ def _decoded(path: Path, data: bytes, encoding: str, *, given: bool) -> bytes:
 def not_so_encoded(path: Path, encoding: str, *, given: bool) -> str:
     """Say that a file is not in the encoding that is given, or that its first bytes tell."""
     if given:
-        return f"{path} is not encoded as {encoding}; omit the encoding to have it detected."
+        return f"{path} is not encoded as {encoding}; leave out encoding= to have it detected."
     return (
-        f"{path} says by its first bytes that it is {encoding.removesuffix('-sig').upper()}, but it is not; pass its "
-        "encoding, for example 'cp1252' (--encoding cp1252)."
+        f"{path} says by its first bytes that it is {encoding.removesuffix('-sig').upper()}, but it is not; pass "
+        "encoding=, such as 'cp1252'."
     )
 
 

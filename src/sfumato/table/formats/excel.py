@@ -96,7 +96,7 @@ def _titled(rows: list[tuple[Any, ...]], skipped: int) -> str:
     """Say how to leave out the titles, if there seem to be some."""
     titles = titles_in(rows)
     which = "row is a title" if titles == 1 else f"{titles} rows are titles"
-    return f", or pass skip_rows={skipped + titles} (--skip-rows) if the first {which}" if titles else ""
+    return f", or pass skip_rows={skipped + titles} if the first {which}" if titles else ""
 
 
 @contextmanager
@@ -132,11 +132,10 @@ def _rows(
             others = [name for name, each in sheets.items() if each is not chosen and _holds_table(book, each)]
             if others and width_of(rows) < LEAST_WIDTH:
                 raise ReadError(
-                    f"The first sheet of {path}, {chosen.title!r}, holds no table; pass sheet (--sheet),"
-                    f" {_and(others)}."
+                    f"The first sheet of {path}, {chosen.title!r}, holds no table; name one by sheet=: {_and(others)}."
                 )
             findings.remarks.append(
-                f"{path} has the sheets {_and(sheets)}, of which the first is read; pass sheet (--sheet) for another."
+                f"{path} has the sheets {_and(sheets)}, of which the first is read; pass sheet= for another."
             )
         merged = [each for each in merged_ranges(path, chosen) if each[2] > skipped]
         if merged and fill_merged:
@@ -145,7 +144,7 @@ def _rows(
             places = "1 place" if len(merged) == 1 else f"{len(merged):,} places"
             findings.remarks.append(
                 f"The sheet {chosen.title!r} of {path} has merged cells in {places}, and only the first of them holds"
-                " the value; pass fill_merged=True (--fill-merged) to give it to all of them."
+                " the value; pass fill_merged=True to give it to all of them."
             )
         return [row for row in rows if any(cell is not None for cell in row)]
 

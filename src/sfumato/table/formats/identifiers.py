@@ -36,19 +36,18 @@ def name_table(where: object, known: Sequence[str]) -> ReadError:
     """Ask for the name of a table, and list those that there are.
 
     >>> str(name_table("sqlite:///clinic.db", ["patients", "visits"]))
-    "sqlite:///clinic.db has the tables 'patients', 'visits'; pass table (--table) or query (--query)."
+    "sqlite:///clinic.db has the tables 'patients', 'visits'; pass table= or query=."
     """
     if not known:
         return ReadError(f"{where} has no tables; check that it is the right database.")
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
     tables = "table" if len(known) == 1 else "tables"
     listed = ", ".join(map(repr, known[:MOST_LISTED]))
-    return ReadError(f"{where} has the {tables} {listed}{more}; pass table (--table) or query (--query).")
+    return ReadError(f"{where} has the {tables} {listed}{more}; pass table= or query=.")
 
 
 def occupied(where: object, name: str) -> WriteError:
     """Say that there is a table of that name."""
     return WriteError(
-        f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace'"
-        " (--replace)."
+        f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace'."
     )

@@ -162,7 +162,7 @@ def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
         return found
     scheme = _database_in(path)
     if scheme is not None:
-        raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table (--table).")
+        raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table=.")
     able = (each for each in _usable() if (each.write if error is WriteError else each.read) is not None)
     raise error(f"{path} has no known suffix{_known([suffix for each in able for suffix in each.suffixes])}")
 

@@ -38,7 +38,7 @@ def _stored_numbers(name: str, values: pa.Array) -> str | None:
         return None
     return (
         f"Column {name!r} holds numbers stored as text; if they are no codes, read them with"
-        f" column_types={{{name!r}: 'number'}} (--column-type {name}=number)."
+        f" column_types={{{name!r}: 'number'}}."
     )
 
 
@@ -65,14 +65,14 @@ def _days(name: str, values: pa.Array) -> str | None:
         if all_match(values, pattern):
             return (
                 f"Column {name!r} has days with two digits for the year, and is read as text; if these are years from"
-                f" 1930 to 2029, pass date_format={short!r} (--date-format {short}), otherwise write four digits."
+                f" 1930 to 2029, pass date_format={short!r}, otherwise write four digits."
             )
     formats = _shapes(values)
     if len(formats) > 1:
         how = f"date:{'|'.join(formats)}"
         return (
             f"Column {name!r} has dates in {len(formats)} formats, {' and '.join(formats)}, and is read as text; read"
-            f" all with column_types={{{name!r}: {how!r}}} (--column-type '{name}={how}'), or correct it."
+            f" all with column_types={{{name!r}: {how!r}}}, or correct it."
         )
     if formats and parsed(values) is None and not fitting_formats(values):
         return (
@@ -116,12 +116,12 @@ def _units(name: str, values: pa.Array) -> str | None:
     how = f"number:{units[0]}"
     return (
         f"Column {name!r} has numbers with a unit, and is read as text; read the numbers with"
-        f" column_types={{{name!r}: {how!r}}} (--column-type {name}={how})."
+        f" column_types={{{name!r}: {how!r}}}."
     )
 
 
 def _as_text(name: str) -> str:
-    return f"column_types={{{name!r}: 'text'}} (--column-type {name}=text)"
+    return f"column_types={{{name!r}: 'text'}}"
 
 
 def have(names: Sequence[str]) -> str:

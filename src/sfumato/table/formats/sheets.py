@@ -135,7 +135,7 @@ def _typed(name: str, values: list[Any], conventions: Conventions, texts: pa.Arr
             raise
         raise SchemaError(
             f"Column {name!r} mixes {', '.join(kinds[:-1])} and {kinds[-1]}; read it as one type with"
-            f" column_types={{{name!r}: 'number'}}, 'date' or 'text' (--column-type {name}=number)."
+            f" column_types={{{name!r}: 'number'}}, 'date' or 'text'."
         ) from None
 
 
@@ -148,7 +148,7 @@ def _parsed(name: str, values: list[Any], said: str, conventions: Conventions) -
     if read is None:
         raise ReadError(
             f"Column {name!r} has text cells that are no {said.partition(':')[0]}s; correct or empty them, or read it"
-            f" as text with column_types={{{name!r}: 'text'}} (--column-type {name}=text)."
+            f" as text with column_types={{{name!r}: 'text'}}."
         )
     meant = dict(zip(texts.to_pylist(), read.to_pylist(), strict=True))
     return [meant.get(value, value) if isinstance(value, str) else value for value in values]

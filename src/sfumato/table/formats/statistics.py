@@ -47,8 +47,8 @@ def read_statistics(
         columns, facts = getattr(library, READERS[path.suffix.lower()])(str(path), **options)
     except (library.ReadstatError, library.PyreadstatError, ValueError, OverflowError, UnicodeDecodeError):
         raise ReadError(
-            f"{path} is not a complete file of Stata, SPSS or SAS, or its encoding is wrong; pass encoding"
-            " (--encoding), or save it again."
+            f"{path} is not a complete file of Stata, SPSS or SAS, or its encoding is wrong; pass encoding=, "
+            "or save it again."
         ) from None
     named = {name: _labeled(name, _values(cells), facts.variable_value_labels) for name, cells in columns.items()}
     partly = [name for name in facts.variable_value_labels if name in named and not named[name][1]]

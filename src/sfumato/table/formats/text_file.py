@@ -74,7 +74,7 @@ class TextFile:
         """How to leave out the titles, if there seem to be some."""
         titles = titles_above(self.data) or int(separator_below(self.data, 1) is not None)
         which = "line is a title" if titles == 1 else f"{titles} lines are titles"
-        return f"pass skip_rows={self.skipped + titles} (--skip-rows) if the first {which}"
+        return f"pass skip_rows={self.skipped + titles} if the first {which}"
 
 
 def columns_of(source: TextFile, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
@@ -222,9 +222,7 @@ def _uneven(source: TextFile, width: int) -> str:
         return f"{path} cannot be read as a table; check its quotation marks."
     titled = titles_above(data) or separator_below(data, width)
     last = uneven[0] >= len(data.rstrip().splitlines())
-    hint = (
-        f", or {source.titled}" if titled else ", or pass skip_last=1 (--skip-last) if it is no record" if last else ""
-    )
+    hint = f", or {source.titled}" if titled else ", or pass skip_last=1 if it is no record" if last else ""
     return (
         f"The header of {path} has {width} cells but line {uneven[0] + source.skipped} has {uneven[1]};"
         f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."

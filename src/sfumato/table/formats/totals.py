@@ -31,7 +31,7 @@ def total_below(table: pa.Table) -> list[str]:
     bare = texts and all(not column[records].is_valid for column in texts)
     if not named and not (bare and any(_summed(column, records) for column in numbers)):
         return []
-    return ["The last row seems to hold totals, no record; leave it out with skip_last=1 (--skip-last 1)."]
+    return ["The last row seems to hold totals, no record; leave it out with skip_last=1."]
 
 
 def _named(column: pa.ChunkedArray, records: int) -> bool:

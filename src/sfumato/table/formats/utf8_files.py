@@ -91,7 +91,7 @@ def _detected(path: Path, raw: Path) -> str:
     for candidate in candidates(_foreign_lines(raw)):
         if _decodes(raw, candidate):
             return candidate
-    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding, for example 'cp1252' or 'gb18030'.")
+    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding=, such as 'cp1252' or 'gb18030'.")
 
 
 def _foreign_lines(raw: Path) -> bytes:
