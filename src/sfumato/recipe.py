@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import date
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
@@ -64,6 +64,7 @@ class Recipe:
     block_rows : a table with more records is cut into blocks of at most so many, by what the records say, and every
         block is searched alone; this changes the release, in memory and beyond it alike.
     count_rows : goes on where an identifier repeats; rows are counted, not individuals, and the release says so.
+    publish_text : the sensitive or insensitive columns of free text that are published as they are all the same.
     seed : makes random choices of a search that hide nobody repeatable.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
@@ -86,6 +87,7 @@ class Recipe:
     max_suppressed: float = 0.0
     block_rows: int | None = None
     count_rows: bool = False
+    publish_text: tuple[str, ...] = ()
     seed: int | None = None
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
@@ -112,6 +114,7 @@ class Recipe:
         blocks = self.block_rows is None or (is_whole(self.block_rows) and self.block_rows > 0)
         require(blocks, self, "block_rows", "a whole number of at least 1", self.block_rows)
         require(isinstance(self.count_rows, bool), self, "count_rows", "True or False", self.count_rows)
+        object.__setattr__(self, "publish_text", _names(self, self.publish_text))
         seeded = self.seed is None or (is_whole(self.seed) and self.seed >= 0)
         require(seeded, self, "seed", "a whole number", self.seed)
         check_secret(self, self.secret)
@@ -163,6 +166,7 @@ class Recipe:
                 "max_suppressed": float(self.max_suppressed),
                 **_given(self, "block_rows"),
                 **({"count_rows": True} if self.count_rows else {}),
+                **({"publish_text": list(self.publish_text)} if self.publish_text else {}),
                 "missing": str(self.schema.missing),
             },
             "attributes": {name: attribute_settings(self.schema, name) for name in self.schema.attributes},
@@ -228,7 +232,9 @@ class Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "series", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
-        release = section_of(content, "release", ("max_suppressed", "block_rows", "count_rows", "missing"))
+        release = section_of(
+            content, "release", ("max_suppressed", "block_rows", "count_rows", "publish_text", "missing")
+        )
         header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
         series = section_of(content, "series", ("ledger", "ledger_head"))
@@ -240,6 +246,7 @@ class Recipe:
             max_suppressed=release.get("max_suppressed", 0.0),
             block_rows=release.get("block_rows"),
             count_rows=release.get("count_rows", False),
+            publish_text=release.get("publish_text", ()),
             seed=header.get("seed"),
             secret=header.get("secret"),
             input_rows=source.get("rows"),
@@ -252,6 +259,12 @@ class Recipe:
             ledger_head=series.get("ledger_head"),
             language=header.get("language", "en"),
         )
+
+
+def _names(recipe: Recipe, given: object) -> tuple[str, ...]:
+    good = isinstance(given, list | tuple) and all(isinstance(each, str) for each in given)
+    require(good, recipe, "publish_text", "a list of names of columns", given)
+    return tuple(cast("Sequence[str]", given))
 
 
 def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[str, Option]:

@@ -280,3 +280,17 @@ def test_blocks_are_refused_for_what_needs_none(run, patients_file, tmp_path):
     result = run("anonymize", patients_file, *ROLES, *MODELS, "--block-rows", 50, "--out", tmp_path / "blocks")
     assert result.exit_code != 0
     assert "Mondrian counts equal records and needs no blocks" in result.stderr
+
+
+def test_free_text_is_published_only_on_purpose(run, tmp_path):
+    table = tmp_path / "visits.csv"
+    notes = "".join(
+        f"{30 + row % 9},Ms. Maier number {row} called and asked about her last results\n" for row in range(40)
+    )
+    table.write_text("age,note\n" + notes, "utf-8")
+    asked = ["anonymize", table, "--quasi", "age", "--insensitive", "note", "--k", "3", "--out", tmp_path / "o"]
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    assert "Column 'note' holds free text" in refused.stderr
+    assert "--publish-text note" in refused.stderr
+    assert run(*asked, "--publish-text", "note").exit_code == 0

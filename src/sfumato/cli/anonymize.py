@@ -12,6 +12,7 @@ from sfumato.cli.options import (
     CountRows,
     Json,
     Language,
+    PublishText,
     Reading,
     RecipeOptions,
     ReleaseEngineOptions,
@@ -74,6 +75,7 @@ def anonymize(
     max_suppressed: Annotated[float | None, typer.Option(metavar="SHARE", help=SHARE_HELP)] = None,
     block_rows: Annotated[int | None, typer.Option(metavar="N", help=BLOCK_HELP)] = None,
     count_rows: CountRows = False,
+    publish_text: PublishText = [],  # noqa: B006 - Typer copies it
     seed: Annotated[int | None, typer.Option(metavar="N", help=SEED_HELP)] = None,
     date: Annotated[
         str | None,
@@ -106,6 +108,7 @@ def anonymize(
         max_suppressed=max_suppressed,
         block_rows=block_rows,
         count_rows=count_rows,
+        publish_text=publish_text,
         seed=seed,
         steps=step,
     )

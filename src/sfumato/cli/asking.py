@@ -33,6 +33,7 @@ def ask_recipe(
     seed: int | None,
     block_rows: int | None = None,
     count_rows: bool = False,
+    publish_text: Sequence[str] = (),
     steps: Sequence[str] = (),
 ) -> Recipe:
     """Build the recipe of a run; masking steps follow those of the recipe file."""
@@ -51,6 +52,8 @@ def ask_recipe(
         content["release"]["block_rows"] = block_rows
     if count_rows:
         content["release"]["count_rows"] = True
+    if publish_text:
+        content["release"]["publish_text"] = [*content["release"].get("publish_text", []), *publish_text]
     if seed is not None:
         content["sfumato"]["seed"] = seed
     return Recipe.from_dict(content)

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.anonymize import read_for, tell_release
-from sfumato.cli.options import CountRows, Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
+from sfumato.cli.options import (
+    CountRows,
+    Json,
+    PublishText,
+    Reading,
+    RecipeOptions,
+    Source,
+    Steps,
+    WritingOptions,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import progress
 from sfumato.exceptions import InvalidParameterError
 
@@ -33,6 +44,7 @@ def mask(
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     count_rows: CountRows = False,
+    publish_text: PublishText = [],  # noqa: B006 - Typer copies it
     writing: WritingOptions,
     json: Json = False,
 ) -> None:
@@ -48,7 +60,13 @@ def mask(
     if not step and asked.recipe is None:
         raise InvalidParameterError(NOTHING_MASKED)
     recipe = ask_recipe(
-        asked, algorithm="as-is", max_suppressed=max_suppressed, count_rows=count_rows, seed=None, steps=step
+        asked,
+        algorithm="as-is",
+        max_suppressed=max_suppressed,
+        count_rows=count_rows,
+        publish_text=publish_text,
+        seed=None,
+        steps=step,
     )
     if not recipe.masking:
         raise InvalidParameterError(NOTHING_MASKED)

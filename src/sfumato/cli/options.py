@@ -57,6 +57,13 @@ CountRows = Annotated[
     bool,
     typer.Option("--count-rows", help="Go on where an identifier repeats, and count rows instead of individuals."),
 ]
+PublishText = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN",
+        help="Publish this sensitive or insensitive column as it is, although it seems to hold free text. Repeatable.",
+    ),
+]
 Language = Annotated[
     str | None, typer.Option(metavar="NAME", help="The language of the pages, en or zh; by default that of the recipe.")
 ]

@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.anonymize import read_for, titled
 from sfumato.cli.compare import show_comparison
-from sfumato.cli.options import CountRows, Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.options import CountRows, Json, PublishText, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import progress
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def try_(
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     count_rows: CountRows = False,
+    publish_text: PublishText = [],  # noqa: B006 - Typer copies it
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the searches.")] = None,
     most_seconds: Annotated[
         float, typer.Option(metavar="N", help="Stop a search that takes longer; it is listed as refused.")
@@ -61,7 +62,14 @@ def try_(
 
     if out is not None:
         refuse_occupied(out, replace=False)
-    recipe = ask_recipe(asked, algorithm=None, max_suppressed=max_suppressed, count_rows=count_rows, seed=seed)
+    recipe = ask_recipe(
+        asked,
+        algorithm=None,
+        max_suppressed=max_suppressed,
+        count_rows=count_rows,
+        publish_text=publish_text,
+        seed=seed,
+    )
     chosen = _chosen(algorithms)
     recipe, table = read_for(recipe, file, reading)
     recipe = titled(recipe, file, None, recorded=False)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sfumato.inspection.names import PERIODS, Hint, Meaning, is_condition
+import pyarrow as pa
+
+from sfumato.inspection.names import PERIODS, Hint, Meaning, hint, is_condition
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
-from sfumato.inspection.profile import CellKind, Profile
+from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.reasons import Reason
 from sfumato.schema.roles import Role
 
@@ -23,6 +25,7 @@ LONGEST_CODE = 12  # characters
 LEAST_MANY, MOST_TEXTS = 100, 10_000  # without a hierarchy
 REPEATED = 20  # records per value from which a label names a kind of thing rather than a person
 MOST_OUTCOMES = 10
+FIRST_CELLS = 100_000
 LEAST_PERIODS = 3  # fewer values are no months or years, but whether something happened in one
 MOST_ANSWERS = 3  # values that tell whether there is something, not what it is
 LEAST_SHARED = 5  # records that a value published unchanged should have
@@ -159,6 +162,16 @@ def free_text(clues: Clues) -> ProposedRole | None:
     if length < (LONG_TEXT if mostly else VERY_LONG_TEXT):
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("long-texts")))
+
+
+def is_free_text(name: str, cells: pa.ChunkedArray) -> bool:
+    """Return whether a canonical column seems to hold free text, judged by its first 100,000 cells.
+
+    >>> is_free_text("note", pa.chunked_array([[f"Ms. Maier called on day {day} of March" for day in range(30)]]))
+    True
+    """
+    column = profile(name, cells.slice(0, FIRST_CELLS))
+    return free_text(Clues(column, hint(name))) is not None
 
 
 def boundless(clues: Clues) -> ProposedRole | None:

@@ -42,7 +42,7 @@ from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.storing import staged, stored
 from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
-from sfumato.release.tasks import refuse_rows_of_individuals, refuse_unpublished, task_of
+from sfumato.release.tasks import refuse_free_text, refuse_rows_of_individuals, refuse_unpublished, task_of
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.atomic import local_path, refuse_missing_parent, refuse_occupied
@@ -62,6 +62,7 @@ def anonymize(
     max_suppressed: float = ...,
     block_rows: int | None = ...,
     count_rows: bool = ...,
+    publish_text: Sequence[str] = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -83,6 +84,7 @@ def anonymize(
     max_suppressed: float = ...,
     block_rows: int | None = ...,
     count_rows: bool = ...,
+    publish_text: Sequence[str] = ...,
     seed: int | None = ...,
     secret: str | None = ...,
     reading: Mapping[str, Option] | None = ...,
@@ -102,6 +104,7 @@ def anonymize(
     max_suppressed: float = 0.0,
     block_rows: int | None = None,
     count_rows: bool = False,
+    publish_text: Sequence[str] = (),
     seed: int | None = None,
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
@@ -119,7 +122,7 @@ def anonymize(
     schema : the role of every attribute.
     models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
-    masking, max_suppressed, block_rows, count_rows, seed, secret, reading, language : as for `sf.Recipe`.
+    masking, max_suppressed, block_rows, count_rows, publish_text, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
     ledger : of a series: it tells what earlier releases told, and records this one when it is written.
     where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
@@ -138,6 +141,7 @@ def anonymize(
         max_suppressed=max_suppressed,
         block_rows=block_rows,
         count_rows=count_rows,
+        publish_text=tuple(publish_text),
         seed=seed,
         secret=secret,
         reading=reading or {},
@@ -255,6 +259,7 @@ def _released(
     left_out = schema.check_columns(table.column_names)
     refuse_unpublished(recipe)
     refuse_rows_of_individuals(recipe, table)
+    refuse_free_text(recipe, table)
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
     order, searched = in_fixed_order(table, schema) if fixed else (None, table)

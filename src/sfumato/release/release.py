@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.publication import SUPPRESSED_TEXT, Bound
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.unpromised import unpromised
 from sfumato.judging.evidence import Evidence
 from sfumato.ledger.draft import Draft
 from sfumato.masking.masked_table import StepRecord
@@ -154,6 +156,7 @@ class Release(HandedOver):
         found += f"{self.counterfeits:,} rows belong to nobody.\n" if self.counterfeits else ""
         found += f"{self.waiting:,} records wait for a later release.\n" if self.waiting else ""
         found += "" if self.recipe.models else "No privacy model is promised.\n"
+        found += "".join(f"{sentence}\n" for sentence in self._unpromised())
         return (
             f"Release: {self.original.num_rows - self.suppressed:,} of {self.original.num_rows:,} records, "
             f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"
@@ -161,4 +164,9 @@ class Release(HandedOver):
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.measures.items())
-        return f"{self.audit._repr_html_()}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"
+        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._unpromised())
+        return f"{self.audit._repr_html_()}{said}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"
+
+    def _unpromised(self) -> Iterator[str]:
+        """Say which sensitive columns no model protects."""
+        return (str(each.sentence) for each in unpromised(self.audit))

@@ -22,6 +22,7 @@ from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
+from sfumato.inspection.roles import is_free_text
 from sfumato.judging.audit.audit import check_models
 from sfumato.models.base import PrivacyModel
 from sfumato.models.requirements import without_implied
@@ -76,6 +77,27 @@ def refuse_rows(found: RowsPerIndividual | None) -> None:
     if found is not None:
         raise SchemaError(
             f"{found.sentence} Keep one row per individual, or give count_rows=True (--count-rows) to count rows."
+        )
+
+
+def refuse_free_text(recipe: Recipe, table: pa.Table) -> None:
+    """Refuse to publish free text as it is, unless the recipe names the column: such texts may name individuals."""
+    for name in text_columns(recipe, table.column_names):
+        refuse_text(name, table[name])
+
+
+def text_columns(recipe: Recipe, names: Sequence[str]) -> list[str]:
+    """Return the columns that a recipe publishes as they are without saying that they may hold free text."""
+    published = (*recipe.schema.sensitive, *recipe.schema.insensitive)
+    return [name for name in published if name in names and name not in recipe.publish_text]
+
+
+def refuse_text(name: str, cells: pa.ChunkedArray) -> None:
+    """Refuse a column of free text."""
+    if pa.types.is_string(cells.type) and is_free_text(name, cells):
+        raise SchemaError(
+            f"Column {name!r} holds free text, which may name individuals, and would be published as it is; make it an "
+            f"identifier, or give publish_text=[{name!r}] (--publish-text {name}) if nobody is named."
         )
 
 

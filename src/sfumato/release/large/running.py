@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError
@@ -21,11 +23,12 @@ from sfumato.release.large.leveled import carry_out_leveled, is_leveled
 from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
-from sfumato.release.tasks import refuse_rows, refuse_unfit_blocks, refuse_unpublished
+from sfumato.release.tasks import refuse_rows, refuse_text, refuse_unfit_blocks, refuse_unpublished, text_columns
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.sources.counting import rows_per_individual
 from sfumato.table.atomic import atomic_folder
+from sfumato.table.frames import canonical
 
 RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
 
@@ -62,6 +65,7 @@ def carry_out_large(
         refuse_strangers(out)
     asked = recipe if kept is None else as_noted(recipe, kept)
     run = LargeRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
+    _refuse_free_text(recipe, source)
     with atomic_folder(out, replace=replace_older) as made:
         outcome = _carried_out(run, made / PUBLIC / TABLE)
         release = LargeRelease(
@@ -100,6 +104,14 @@ def _rows_per_individual(recipe: Recipe, source: Source) -> RowsPerIndividual | 
     if not recipe.count_rows:
         refuse_rows(found)
     return found
+
+
+def _refuse_free_text(recipe: Recipe, source: Source) -> None:
+    """Refuse to publish free text as it is, by the first rows that the engine gives."""
+    for name in text_columns(recipe, source.names):
+        first = next(iter(source.batches([name], lambda _: None)), None)
+        if first is not None and first.num_rows:
+            refuse_text(name, canonical(pa.Table.from_batches([first]))[name])
 
 
 def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:

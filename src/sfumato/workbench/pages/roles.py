@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.schema.roles import Role
@@ -27,6 +28,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "roles": [role.value for role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER)],
         "said_already": SAID_ALREADY,
         "warnings": _warnings(found, say),
+        "texts": _texts(found, desk.recipe.publish_text),
         **state,
         "helpful": helpful(state["risk"]) if state["risk"] else [],
         "fragment_of": {"attributes": {name: {"role": role} for name, role in roles.items()}},
@@ -39,14 +41,28 @@ def helpful(risk: Mapping[str, Any]) -> list[tuple[str, int]]:
     return sorted((each for each in fewer if each[1] > 0), key=lambda each: -each[1])[:MOST_HELPFUL]
 
 
+def _texts(found: list[dict[str, Any]], allowed: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the columns of free text that would be published as they are, and how that is allowed or no longer is."""
+    shown = []
+    for each in found:
+        if _free_text(each) and each["role"] in {"insensitive", "sensitive"}:
+            others = [name for name in allowed if name != each["name"]]
+            chosen = each["name"] in allowed
+            change = {"set": [[["release", "publish_text"], others if chosen else [*others, each["name"]]]]}
+            shown.append(
+                {"name": each["name"], "number": each["number"], "chosen": chosen, "change": json.dumps(change)}
+            )
+    return shown
+
+
+def _free_text(each: Mapping[str, Any]) -> bool:
+    return bool({reason["key"] for reason in each["reasons"]} & {"reasons.long-texts", "reasons.may-name"})
+
+
 def _warnings(found: list[dict[str, Any]], say: Words) -> list[str]:
     told = []
     if not any(each["role"] == "quasi" for each in found):
         told.append(say("workbench_roles.warning.no_quasi"))
-    for each in found:
-        reasons = {reason["key"] for reason in each["reasons"]}
-        if each["proposed"] == "identifier" and each["role"] in {"insensitive", "sensitive"}:
-            told.append(say("workbench_roles.warning.identifier", column=each["name"]))
-        elif reasons & {"reasons.long-texts", "reasons.may-name"} and each["role"] in {"insensitive", "sensitive"}:
-            told.append(say("workbench_roles.warning.free_text", column=each["name"]))
-    return told
+    published = [each for each in found if each["role"] in {"insensitive", "sensitive"} and not _free_text(each)]
+    named = [each["name"] for each in published if each["proposed"] == "identifier"]
+    return [*told, *(say("workbench_roles.warning.identifier", column=name) for name in named)]
