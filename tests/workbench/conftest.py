@@ -123,7 +123,8 @@ class Client:
 
     def upload(self, content, name, **headers):
         """Upload a file."""
-        return self.send("POST", "/tables", content=content, headers={"x-file-name": quote(name), **headers})
+        place = f"/tables?replaces={self.desk.stake}"
+        return self.send("POST", place, content=content, headers={"x-file-name": quote(name), **headers})
 
     def open(self, path):
         """Upload a file and wait until it is open."""

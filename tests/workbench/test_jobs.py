@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
 
 import pytest
@@ -87,6 +89,31 @@ def test_jobs_wait_for_their_turn(client):
     assert client.follow(third).state == "done"
     assert client.desk.jobs.all[second].state == "canceled"
     assert client.desk.jobs.all[first].state == "done"
+
+
+def test_what_pages_ask_for_by_themselves_holds_up_nobody(client):
+    jobs = client.desk.jobs
+    do, may_go_on = jobs._do, asyncio.Event()
+
+    async def slowly(job):
+        await may_go_on.wait()
+        await do(job)
+
+    jobs._do = slowly
+    quiet = [client.post("/jobs", {"verb": "risk", "turn": turn}).json()["job"] for turn in range(5)]
+    assert "disabled" not in re.search("<button[^>]* id=.start.[^>]*>", client.get("/search").text)[0]
+    assert client.upload(b"a,b\n1,2\n", "another.csv").status_code == 202  # nor does it keep a table closed
+    (opening,) = [job.number for job in jobs.asked]
+    client.send("DELETE", f"/jobs/{opening}")
+    search = client.post("/jobs", {"verb": "anonymize"}).json()["job"]
+    assert jobs.place(jobs.all[search]) == 1  # the one that runs
+    assert jobs.current.number == search
+    page = client.get("/search").text
+    assert f'data-follow="{search}"' in page
+    assert "disabled" in re.search("<button[^>]* id=.start.[^>]*>", page)[0]
+    client.loop.call_soon_threadsafe(may_go_on.set)
+    assert client.follow(search).state == "done"
+    assert [client.follow(number).state for number in quiet] == ["done"] * 5
 
 
 def test_a_stream_of_events_begins_with_now_and_ends_with_the_job(client):

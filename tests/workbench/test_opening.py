@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.exceptions import InvalidParameterError
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.projects import Project
+from sfumato.workbench.serving import Serving, serve
 from sfumato.workbench.uploads import shown_name
 
 GERMAN = "Kundenliste, Stand 2026\n\nName;Alter;Gehalt\nMüller;34;1.234,50\nMaier;51;2.345,75\nSchulz;34;1.111,25\n"
@@ -171,6 +173,48 @@ def test_a_project_that_moved_knows_its_file(bench_client, persons_csv):
     assert (moved / desk.project.source["path"]).read_bytes() == persons_csv.read_bytes()
     desk.tidy()
     assert (moved / desk.project.source["path"]).exists()
+
+
+@pytest.fixture
+def at_work(bench_client, persons_csv):
+    """Return a client that has changed roles and found a candidate."""
+    bench_client.open(persons_csv)
+    bench_client.patch((["models", "0", "k"], 4))
+    assert bench_client.job("anonymize").state == "done"
+    return bench_client
+
+
+@pytest.mark.parametrize("path", ["/tables", "/tables/made-up", "/reading"])
+@pytest.mark.parametrize("stake", ["", "?replaces=", "?replaces=1", "?replaces=99-1-1", "?replaces=2-1"])
+def test_work_is_not_thrown_away_unless_the_page_showed_it(at_work, path, stake):
+    assert at_work.desk.at_stake == {"changes": 1, "candidates": 1}
+    answer = at_work.send("POST", path + stake, content=b"{}", headers={"x-file-name": "other.csv"})
+    assert (answer.status_code, answer.json()["kind"]) == (409, "Replaced")
+    assert at_work.desk.at_stake == {"changes": 1, "candidates": 1}
+    assert at_work.desk.jobs.unfinished == []
+    assert len(list((at_work.desk.project.folder / "input").iterdir())) == 1
+    for language, said in (("en", "1 change of roles"), ("zh", "搜索得到的 1 个候选方案")):
+        assert said in at_work.get("/data", headers={"accept-language": language}).text
+
+
+def test_it_is_thrown_away_by_who_agrees_to_what_was_shown(at_work):
+    stake = at_work.desk.stake
+    assert f'data-stake="{stake}"' in at_work.get("/data").text
+    assert at_work.job("anonymize", turn=2).state == "done"
+    assert at_work.post(f"/reading?replaces={stake}").status_code == 409  # one candidate more than was shown
+    answer = at_work.post(f"/reading?replaces={at_work.desk.stake}", {"column_types": {"age": "text"}})
+    assert at_work.follow(answer.json()["job"]).state == "done"
+    assert at_work.desk.at_stake == {}
+    assert "replace-dialog" not in at_work.get("/data").text
+    again = at_work.post("/reading")  # nothing to lose, nothing to ask
+    assert at_work.follow(again.json()["job"]).state == "done"
+
+
+def test_a_file_on_the_command_line_throws_no_work_away(at_work, persons_csv):
+    folder = at_work.desk.project.folder
+    with pytest.raises(InvalidParameterError, match=r"holds work on persons\.csv.*sfumato workbench .*--project"):
+        serve(folder, Serving(), print, {"place": str(persons_csv), "name": "persons.csv"})
+    assert Desk(Project(folder)).at_stake == {"changes": 1, "candidates": 1}
 
 
 def test_two_tables_are_not_taken_at_once(bench_client, persons_csv):

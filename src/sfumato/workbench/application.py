@@ -20,7 +20,7 @@ from sfumato.release.changing import with_flags, with_roles
 from sfumato.table.kept_rows import KeptRows
 from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
-from sfumato.workbench.desk import Desk, Outdated, Stale
+from sfumato.workbench.desk import Desk, Outdated, Replaced, Stale
 from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.jobs import Job
 from sfumato.workbench.opening import Opening
@@ -86,7 +86,13 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {SfumatoError: refused, Refused: refused_so, Stale: stale, Outdated: outdated}
+        handlers: Mapping[Any, Any] = {
+            SfumatoError: refused,
+            Refused: refused_so,
+            Stale: stale,
+            Outdated: outdated,
+            Replaced: replaced,
+        }
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def words(self, request: Request) -> Words:
@@ -272,6 +278,12 @@ async def outdated(_: Request, __: Exception) -> Response:
     """Say that the candidate was found for another recipe."""
     said = "The recipe was changed since this release was found; search again, or write it on purpose with a reason."
     return JSONResponse({"error": said, "kind": "Outdated"}, 409)
+
+
+async def replaced(_: Request, __: Exception) -> Response:
+    """Say that work would be lost."""
+    said = "Opening a table throws away what was done with this one; look at what that is, and agree first."
+    return JSONResponse({"error": said, "kind": "Replaced"}, 409)
 
 
 async def stale(_: Request, __: Exception) -> Response:

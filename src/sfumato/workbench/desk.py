@@ -25,6 +25,11 @@ from sfumato.workbench.results import Results
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
 # Verbs that make something new, and where it gets a number.
 NUMBERED = {"open": "tables", "anonymize": "candidates", "fixed_levels": "candidates", "write": "releases"}
+# Verbs that pages ask for by themselves; all others have a button that a person presses.
+QUIET = {
+    *("assess", "change", "check", "coverage", "hierarchy_csv", "outside", "preview", "read_hierarchy"),
+    *("reasons", "risk", "utility"),
+}
 DIGITS = 10  # of numbers that no column has
 # What a request tells by which name, where the library would not say what is wrong with something else.
 TOLD = {
@@ -42,6 +47,10 @@ class Stale(Exception):  # noqa: N818 - no error of the program: the page is old
 
 class Outdated(Exception):  # noqa: N818 - no error of the program: a question that the page has to ask first
     """The candidate was found for another recipe than the current one, and nothing says that this is intended."""
+
+
+class Replaced(Exception):  # noqa: N818 - no error of the program: a question that the page has to ask first
+    """Opening a table would throw away what was done with another, and nothing says that this is intended."""
 
 
 class Desk:
@@ -118,8 +127,23 @@ class Desk:
 
     @property
     def job(self) -> Job | None:
-        """The job that runs, or else the last one."""
+        """The job that a person waits for, or else the one that runs, or else the last one."""
         return self.jobs.current
+
+    @property
+    def at_stake(self) -> dict[str, int]:
+        """How much of what was done would be lost if a table were opened now; without what is not there."""
+        found = {
+            "changes": len(self.history.reachable()) - 1,
+            "candidates": len(self.candidates),
+            "outside": len(self.project.content.get("outside", [])),
+        }
+        return {name: count for name, count in found.items() if count} if self.opened else {}
+
+    @property
+    def stake(self) -> str:
+        """What changes with everything that is at stake: a page that agrees to lose it says that it has seen it."""
+        return "-".join(map(str, (self.version, *self.at_stake.values()))) if self.at_stake else ""
 
     def patch(self, version: int, step: str, changed: Sequence[Fragment]) -> bool:
         """Change the recipe, if it is still the one that the page shows; return whether anything changed.
@@ -187,7 +211,9 @@ class Desk:
             ]
             sent["number"] = self.project.next_number(NUMBERED[verb], promised)
         key = self._key(verb, request, needs)
-        return self.jobs.start(Job(verb=verb, table=self.project.table, request=sent, asked=dict(request), key=key))
+        return self.jobs.start(
+            Job(verb=verb, table=self.project.table, request=sent, asked=dict(request), key=key, quiet=verb in QUIET)
+        )
 
     def _check(self, verb: str, request: Mapping[str, Any]) -> None:
         """Refuse a request that lacks something, or that is about a candidate or a column that is not there."""

@@ -21,6 +21,7 @@ KEPT = 50  # jobs that are remembered
 class Job:
     """One piece of work and its state: waiting, running, done, failed or canceled.
 
+    `quiet` work is what a page asks for by itself; what a person asks for goes before it and is not held up by it.
     `table` is the number of the table that it is about, `request` what the worker is told, `asked` what was asked for,
     and `key` what its result is kept under.
     """
@@ -30,6 +31,7 @@ class Job:
     request: Mapping[str, Any] = field(repr=False)
     asked: Mapping[str, Any] = field(repr=False)
     key: str = field(repr=False)
+    quiet: bool = False
     number: int = 0
     state: str = "waiting"
     done: float = 0.0
@@ -84,15 +86,19 @@ class Jobs:
 
     @property
     def current(self) -> Job | None:
-        """The job that runs, or else the last one."""
-        if self._running is not None:
-            return self._running
-        return self.all[max(self.all)] if self.all else None
+        """The job that a person waits for, or else the one that runs, or else the last one."""
+        asked = next(iter(self.asked), self._running)
+        return self.all[max(self.all)] if asked is None and self.all else asked
 
     @property
     def unfinished(self) -> list[Job]:
         """The jobs that run or wait."""
         return [job for job in self.all.values() if not job.over]
+
+    @property
+    def asked(self) -> list[Job]:
+        """The jobs that run or wait and that a person asked for."""
+        return [job for job in self.unfinished if not job.quiet]
 
     def last(self, verb: str) -> Job | None:
         """Return the last job of a verb."""
@@ -100,13 +106,14 @@ class Jobs:
         return found[-1] if found else None
 
     def start(self, job: Job) -> Job:
-        """Add a job, and give it a number; it runs when those before it are over."""
+        """Add a job, and give it a number; it runs when those before it are over, quiet ones after all others."""
         self._count += 1
         job.number = self._count
         self.all[job.number] = job
         for old in [number for number, each in self.all.items() if each.over][:-KEPT]:
             del self.all[old]
         self._waiting.append(job)
+        self._waiting.sort(key=lambda each: each.quiet)
         if self._runner is None or self._runner.done():
             self._runner = asyncio.create_task(self._run())
         return job

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import checked_reading
 from sfumato.workbench.bodies import body_of
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Desk, Replaced
 from sfumato.workbench.jobs import Job
 from sfumato.workbench.uploads import table_of, take
 
@@ -38,7 +38,7 @@ class Opening:
     async def upload(self, request: Request) -> Response:
         """Take a file as the body of the request, under a name of ours, and open it."""
         name, suffix = table_of(request)
-        place = self._place_for(suffix)
+        place = self._place_for(request, suffix)
         self._taking = True
         try:
             await take(request, place, self.max_upload, TOO_LARGE)
@@ -46,14 +46,20 @@ class Opening:
             self._taking = False
         return JSONResponse(self.open(str(place), name).facts(), 202)
 
-    async def made_up(self, _: Request) -> Response:
+    async def made_up(self, request: Request) -> Response:
         """Make up a hospital table and open it."""
-        place = self._place_for(".csv")
+        place = self._place_for(request, ".csv")
         return JSONResponse(self.open(str(place), "patients.csv", made_up=True).facts(), 202)
 
-    def _place_for(self, suffix: str) -> Path:
+    def _agreed(self, request: Request) -> None:
+        """Go on if nothing would be lost, or if the page showed what would be and a person agreed."""
+        if self.desk.at_stake and request.query_params.get("replaces") != self.desk.stake:
+            raise Replaced
+
+    def _place_for(self, request: Request, suffix: str) -> Path:
         """Return a place for the file of another table, beside that of the one that is open; strays are deleted."""
-        if self._taking or self.desk.jobs.unfinished:
+        self._agreed(request)
+        if self._taking or self.desk.jobs.asked:
             raise InvalidParameterError("Something is running; wait for it or cancel it, then open another table.")
         self.desk.tidy()
         number = self.desk.project.next_number("tables")
@@ -64,6 +70,7 @@ class Opening:
         place = self.desk.project.source.get("path")
         if place is None:
             raise ReadError("Open the table again with the command line: its place is not kept.")
+        self._agreed(request)
         place = str(self.desk.project.folder / place)
         given = {name: value for name, value in (await body_of(request)).items() if value not in ("", None, 0, False)}
         return JSONResponse(self.open(place, self.desk.name, reading=checked_reading(given)).facts(), 202)

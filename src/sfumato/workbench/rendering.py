@@ -49,6 +49,7 @@ def draw_page(step: str, desk: Desk, say: Words, query: Mapping[str, str]) -> st
             step=step,
             steps=_steps(desk),
             job=desk.job,
+            busy=bool(desk.jobs.asked),
             recipe=desk.recipe if desk.opened else None,
             **facts,
         )

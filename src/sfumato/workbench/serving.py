@@ -85,6 +85,11 @@ async def _serve(
         host, port = listening.getsockname()[:2]
         gate = Entrance(port=port, host=host, proxy=serving.proxy)
         desk = Desk(project)
+        if opened is not None and desk.at_stake:
+            raise InvalidParameterError(
+                f"The project {folder} holds work on {desk.name}, which opening a table would throw away; go on with it"
+                f" by sfumato workbench {folder}, or name another folder with --project."
+            )
         application = Application(desk, gate, language=serving.language, max_upload=serving.max_upload)
         config = uvicorn.Config(
             application.asgi(), access_log=False, log_level="error", lifespan="off", server_header=False, ws="none"

@@ -44,6 +44,45 @@ def test_an_empty_file_is_told_and_the_message_has_the_focus(start_server, visit
     here.expected += 1  # the browser notes the refused upload on its console
 
 
+def test_work_is_thrown_away_only_after_a_question(start_server, visit, large):
+    here = visit(start_server(large)).enter()
+    page = here.page
+    size = page.locator("#size")
+    expect(size).to_have_text("60,000 records, 9 columns")
+    here.go("roles")
+    page.select_option("#role-2", "insensitive")
+    expect(page.locator("#undo")).to_be_enabled()
+    here.go("data")
+    other = {"name": "other.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"}
+    expect(page.locator("#progress")).to_be_hidden()  # no drawing again takes a click away
+    dialog = page.locator("#replace-dialog")
+    for leave in (lambda: page.keyboard.press("Escape"), lambda: dialog.locator("[data-close]").click()):
+        for ask in (lambda: page.click("#read-again"), lambda: page.set_input_files("#file", files=[other])):
+            ask()
+            expect(dialog).to_be_visible()
+            expect(dialog).to_contain_text("1 change of roles")
+            leave()
+            expect(dialog).to_be_hidden()
+    page.click("#read-again")
+    here.check_access()
+    page.click("#replace")
+    expect(page.locator("#undo")).to_be_disabled()
+    expect(size).to_have_text("60,000 records, 9 columns")
+    expect(dialog).to_have_count(0)
+    page.set_input_files("#file", files=[other])  # nothing is lost, so nothing is asked
+    expect(size).to_have_text("2 records, 2 columns")
+
+
+def test_a_search_starts_while_a_page_still_computes(start_server, visit, large):
+    here = visit(start_server(large)).enter()
+    expect(here.page.locator("#size")).to_be_visible()
+    here.go("hierarchies")  # which asks for the coverage of every column
+    here.go("search")
+    here.page.click("#start")
+    here.page.wait_for_url("**/release")
+    expect(here.page.locator("#verdict")).to_be_visible()
+
+
 def test_a_search_is_canceled_started_again_and_survives_a_reload(large_server, visit):
     server = large_server
     here = visit(server).enter(server.begin_again())
@@ -110,8 +149,8 @@ def test_a_promise_that_cannot_be_kept_comes_with_a_button_that_helps(persons_se
     expect(page.locator("#size")).to_be_visible()
     page.evaluate(
         """async () => {
-          const { version, recipe } = await (await fetch("/recipe")).json();
-          await fetch("/recipe", { method: "PATCH", headers: { "x-sfumato": "1" }, body: JSON.stringify(
+          const { version, recipe } = await (await fetch("recipe")).json();
+          await fetch("recipe", { method: "PATCH", headers: { "x-sfumato": "1" }, body: JSON.stringify(
             { version, step: "promise", set: [[["models"], [{ name: "k-anonymity", k: 40000 }]]] }) });
         }"""
     )

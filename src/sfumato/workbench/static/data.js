@@ -1,14 +1,43 @@
 // Uploads by the field or by dropping, and the numbers of a column's picture.
-import { announce, follow, showProblem } from "./page.js";
+import { announce, attempt, fieldsOf, follow, refresh, send, showProblem } from "./page.js";
+
+// What would be thrown away is asked about first: yields the end of the address that says so, or null for staying.
+function agreed() {
+  const dialog = document.getElementById("replace-dialog");
+  if (!dialog) return Promise.resolve("");
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    const answer = () => resolve(dialog.returnValue ? `?replaces=${dialog.dataset.stake}` : null);
+    dialog.addEventListener("close", answer, { once: true });
+  });
+}
+
+document.addEventListener("click", (event) => {
+  if (event.target.id === "replace") event.target.closest("dialog").close("agreed");
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.id !== "reading") return;
+  event.preventDefault();
+  const given = fieldsOf(form);
+  const replacing = await agreed();
+  if (replacing === null) return;
+  attempt(async () => follow((await send("POST", `reading${replacing}`, given)).job));
+});
 
 async function upload(file) {
+  const replacing = await agreed();
+  if (replacing === null) return;
   try {
-    const answer = await fetch("tables", {
+    const answer = await fetch(`tables${replacing}`, {
       method: "POST",
       headers: { "x-sfumato": "1", "x-file-name": encodeURIComponent(file.name) },
       body: file,
     });
     const content = await answer.json();
+    if (answer.status === 409) await refresh();
     if (!answer.ok) return showProblem(content.error);
     announce(file.name);
     await follow(content.job);
@@ -18,7 +47,9 @@ async function upload(file) {
 }
 
 document.addEventListener("change", (event) => {
-  if (event.target.id === "file" && event.target.files.length) upload(event.target.files[0]);
+  const field = event.target;
+  if (field.id !== "file" || !field.files.length) return;
+  upload(field.files[0]).finally(() => { field.value = ""; }); // the same file may be chosen again
 });
 document.addEventListener("dragover", (event) => {
   const place = event.target.closest("#drop");

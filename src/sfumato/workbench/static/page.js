@@ -21,7 +21,7 @@ export async function send(method, url, body) {
 }
 
 // What the server draws is put in place part by part; the focus, open details and scroll positions stay.
-const PARTS = ["project", "undo", "redo", "language", "keys", "quit", "steps", "main", "state", "progress", "quit-dialog", "keys-dialog"];
+const PARTS = ["project", "undo", "redo", "language", "keys", "quit", "steps", "main", "state", "progress", "dialogs"];
 
 // Answers may overtake each other: what was asked for before what is shown is not shown any more.
 let asked = 0;
@@ -45,7 +45,7 @@ function show(text) {
   drawing = true;
   for (const id of PARTS) {
     const [old, made] = [byId(id), drawn.getElementById(id)];
-    if (!old || !made || (id === "progress" && following !== null)) continue;
+    if (!old || !made || (id === "progress" && following !== null) || old.querySelector("dialog[open]")) continue;
     old.replaceWith(document.adoptNode(made));
   }
   drawing = false;
@@ -110,7 +110,7 @@ function hideProblem() {
   byId("problem").hidden = true;
 }
 
-async function attempt(work, beside = null) {
+export async function attempt(work, beside = null) {
   try {
     hideProblem();
     await work();
@@ -168,35 +168,36 @@ function valueOf(field) {
 let following = null;
 let told = 0;
 
-export async function startJob(request) {
+export async function startJob(request, quietly = false) {
   const job = await send("POST", "jobs", request);
-  return follow(job.job);
+  return follow(job.job, quietly);
 }
 
-export function follow(number) {
+// The bar shows one job: the last that a person started, or one that the page did if there is none.
+export function follow(number, quietly = false) {
   if (following?.number === number) return following.over;
-  told = 0;
   const events = new EventSource(`jobs/${number}/events`);
   const since = performance.now();
-  following = { number, events };
-  following.over = new Promise((resolve) => {
+  const mine = { number };
+  if (!quietly || following === null) [following, told] = [mine, 0];
+  mine.over = new Promise((resolve) => {
     events.onmessage = async (event) => {
       const state = JSON.parse(event.data);
-      tell(state, since);
+      if (following === mine) tell(state, since);
       if (!["done", "failed", "canceled"].includes(state.state)) return;
       events.close();
-      following = null;
+      if (following === mine) following = null;
       const next = byId("progress").dataset.next;
       if (state.state === "done" && next) location.assign(next);
       await refresh();
-      byId("progress").hidden = true;
+      if (following === null) byId("progress").hidden = true;
       announce(byId("progress").dataset[state.state]);
       if (state.state === "failed" && !byId("job-problem")) showProblem(state.error);
       else if (state.state === "failed") byId("job-problem").focus();
       resolve(state);
     };
   });
-  return following.over;
+  return mine.over;
 }
 
 function tell(state, since) {
@@ -232,7 +233,7 @@ function begin() {
     const once = `${asked} ${document.body.dataset.version}`;
     if (automatic.has(once)) continue;
     automatic.add(once);
-    attempt(() => startJob(JSON.parse(asked)));
+    attempt(() => startJob(JSON.parse(asked), true));
   }
   document.dispatchEvent(new CustomEvent("sfumato-drawn"));
 }
@@ -307,19 +308,13 @@ export function fieldsOf(form) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const { job, send: url, next } = form.dataset;
-  if (job === undefined && url === undefined) return;
+  const { job, next } = form.dataset;
+  if (job === undefined) return;
   event.preventDefault();
   const given = { ...fieldsOf(form), ...(form.dataset.with ? JSON.parse(form.dataset.with) : {}) };
   attempt(async () => {
-    if (job !== undefined) {
-      const state = await startJob({ verb: job, ...given });
-      if (state.state === "done" && next) location.assign(next);
-    } else {
-      const answer = await send("POST", url, given);
-      if (answer.job) await follow(answer.job);
-      else await refresh();
-    }
+    const state = await startJob({ verb: job, ...given });
+    if (state.state === "done" && next) location.assign(next);
   });
 });
 
