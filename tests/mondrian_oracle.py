@@ -26,7 +26,6 @@ class Search:
     columns: Sequence[CodedColumn]
     good: Callable[[Rows], bool]
     strict: bool = True
-    rides: bool = False
 
     def partition(self, rows: Rows) -> list[Rows]:
         """Cut rows in the widest way that leaves two good halves, and again; else they are a group."""
@@ -41,7 +40,7 @@ class Search:
     def width(self, column: CodedColumn, parting: bool, rows: Rows) -> float:
         """Give the range of values over the domain's, or the share of leaves under their common ancestor."""
         domain, known = column.domain, self.known(column, rows)
-        mixed = 0 < len(known) < len(rows) and not self.rides
+        mixed = 0 < len(known) < len(rows)
         if parting:
             return 3.0 if mixed else 0.0
         if not known or min(known) == max(known):
@@ -91,28 +90,20 @@ class Search:
 
     def published(self, rows: Rows, *, sets: bool = False) -> list[tuple[str | None, ...]]:
         """Give the texts that are published about every row."""
-        known = self.searched(rows)
-        texts: list[list[str | None]] = [[] if row in known else [None] * len(self.columns) for row in rows]
-        for group in self.partition(known) if known else []:
+        texts: list[list[str | None]] = [[] for _ in rows]
+        for group in self.partition(rows):
             for column in self.columns:
                 shown = self.text(column, group, sets=sets)
                 for row in group:
-                    lost = column.codes[row] == column.domain.missing
-                    texts[row].append(None if lost and self.rides else shown)
+                    texts[row].append(shown)
         return [tuple(row) for row in texts]
-
-    def searched(self, rows: Rows) -> Rows:
-        """Leave out rows that ride along everywhere, because they are missing everywhere."""
-        if not self.rides or not self.columns:
-            return rows
-        return [row for row in rows if any(each.codes[row] != each.domain.missing for each in self.columns)]
 
     def text(self, column: CodedColumn, rows: Rows, *, sets: bool) -> str | None:
         """Write what a group is published as in one column."""
         domain, known = column.domain, self.known(column, rows)
         if not known:
             return None
-        if len(known) < len(rows) and not self.rides:
+        if len(known) < len(rows):
             return "*"
         values = sorted(set(known))
         if len(values) == 1:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, with_missing
+from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import distinct_pairs, recode_sets
 from sfumato.coding.codes import code, code_column
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
@@ -42,11 +42,9 @@ def ranges(coded, low, high, missing=None):
 
 def assert_written(recoded):
     """Compare what is written all at once with what every label says of itself."""
-    for each in (recoded, Recoded(with_missing(recoded.labels), recoded.by_group)):
-        labels = tuple(each.labels)
-        assert each.texts.to_pylist() == [label.text for label in labels]
-        assert each.labels.of_values == all(isinstance(label, Exact | MissingCell) for label in labels)
-    assert labels[-1] == MissingCell()
+    labels = tuple(recoded.labels)
+    assert recoded.texts.to_pylist() == [label.text for label in labels]
+    assert recoded.labels.of_values == all(isinstance(label, Exact | MissingCell) for label in labels)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +104,8 @@ def test_a_column_without_values_is_published_as_missing(hierarchy):
     assert tuple(recoded.labels) == (MissingCell(),)
 
 
-def sets(coded, group, *, missing_apart=False):
-    recoded = recode_sets(coded, np.array(group, dtype=np.int32), max(group) + 1, missing_apart=missing_apart)
+def sets(coded, group):
+    recoded = recode_sets(coded, np.array(group, dtype=np.int32), max(group) + 1)
     labels = tuple(recoded.labels)
     assert len(set(labels)) == len(labels)
     return [labels[number] for number in recoded.by_group.tolist()]
@@ -121,12 +119,6 @@ def test_sets_hold_the_values_that_occur():
         Suppressed(),
         Suppressed(),
     ]
-    assert sets(colors, [0, 0, 1, 2, 2, 3, 3], missing_apart=True) == [
-        ValueSet(("blue", "red")),
-        Exact("green"),
-        Exact("red"),
-        Exact("blue"),
-    ]
     assert sets(colors, [0, 0, 0, 0, 1, 1, 0]) == [Suppressed(), MissingCell()]
 
 
@@ -136,25 +128,6 @@ def test_groups_that_are_published_alike_are_united():
     publication = publish_groups(np.array([2, 1, 0, 0], dtype=np.int32), {"x": x, "y": y})
     assert publication.group.tolist() in ([1, 0, 0, 0], [0, 1, 1, 1])
     assert len(publication.recoded["x"].by_group) == 2
-
-
-def test_missing_cells_are_kept_apart_in_their_groups():
-    ages, zips = column([1, None, 3, None]), column(["a", "a", None, None])
-    both = [type(ages)(ages.domain, ages.codes), zips]
-    object.__setattr__(zips.domain, "name", "z")
-    recoded = {
-        "q": Recoded((Interval(1, 3),), np.zeros(1, dtype=np.int32)),
-        "z": Recoded((Exact("a"),), np.zeros(1, dtype=np.int32)),
-    }
-    group, kept = keep_missing(np.zeros(4, dtype=np.int32), recoded, both)
-    assert len(set(group.tolist())) == 4
-    shown = [tuple(tuple(r.labels)[r.by_group[g]] for r in (kept["q"], kept["z"])) for g in group.tolist()]
-    assert shown == [
-        (Interval(1, 3), Exact("a")),
-        (MissingCell(), Exact("a")),
-        (Interval(1, 3), MissingCell()),
-        (MissingCell(), MissingCell()),
-    ]
 
 
 @pytest.mark.parametrize("strict", [True, False])

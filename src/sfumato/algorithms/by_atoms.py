@@ -131,7 +131,7 @@ def _covered(algorithm: Algorithm, quasi: Sequence[CodedColumn], group: npt.NDAr
     """Show groups by what covers their values, as the algorithm does."""
     sets = isinstance(algorithm, Mondrian) and algorithm.publish == "sets"
     exact = isinstance(algorithm, Mondrian) and algorithm.bounds == "exact"
-    return publish_covers(quasi, group, int(group.max()) + 1, missing_apart=False, sets=sets, exact=exact)
+    return publish_covers(quasi, group, int(group.max()) + 1, sets=sets, exact=exact)
 
 
 def _searched(task: Task, newcomers: Ints, search: Search) -> Publication | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,8 +13,6 @@ import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.bounds import Bounds
-from sfumato.algorithms.set_labels import SetLabels
-from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns, group_keys
 from sfumato.core.publication import (
@@ -93,10 +91,6 @@ class RangeLabels(WrittenLabels):
         low, high = np.divmod(self.keys, max(span, 1))
         return bool(((self.keys == span * span) | ((self.keys < span * span) & (low == high))).all())
 
-    def with_missing(self) -> RangeLabels:
-        """Add the label of missing cells."""
-        return replace(self, keys=np.append(self.keys, len(self.domain) ** 2))
-
     def _wide_texts(self, low: Ints, high: Ints) -> list[str]:
         """Write ranges of several leaves as nodes, or as intervals that end at bounds."""
         if self.nodes:
@@ -148,27 +142,6 @@ def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded])
     return Publication(alike.labels[group], united)
 
 
-def keep_missing(
-    group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded], columns: Sequence[CodedColumn]
-) -> tuple[npt.NDArray[np.int32], dict[str, Recoded]]:
-    """Split every group by which of its cells are missing, and publish those as missing."""
-    lost = {column.name: column.codes == column.domain.missing for column in columns}
-    lost = {name: mask for name, mask in lost.items() if mask.any()}
-    if not lost:
-        return group, dict(recoded)
-    widths = [int(group.max()) + 1] + [2] * len(lost)
-    parted = group_columns([group, *(mask.astype(np.uint8) for mask in lost.values())], widths)
-    rows = first_rows(parted)
-    result = {}
-    for name, r in recoded.items():
-        by_group = r.by_group[group[rows]]
-        if name in lost:
-            by_group = np.where(lost[name][rows], len(r.labels), by_group).astype(np.int32)
-            r = Recoded(with_missing(r.labels), by_group)  # noqa: PLW2901 - the same attribute, refined
-        result[name] = Recoded(r.labels, by_group)
-    return parted.labels, result
-
-
 def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
     """Widen ranges of leaves to all leaves under their lowest common ancestor."""
     hierarchy = domain.hierarchy
@@ -180,11 +153,6 @@ def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
         first[here] = np.searchsorted(nodes, node[here], side="left")
         last[here] = np.searchsorted(nodes, node[here], side="right") - 1
     return first, last
-
-
-def with_missing(labels: Collection[Label]) -> Collection[Label]:
-    """Add the label of missing cells, as the last one."""
-    return labels.with_missing() if isinstance(labels, RangeLabels | SetLabels) else (*labels, MissingCell())
 
 
 def _node_label(domain: Domain, low: int, high: int) -> Label:

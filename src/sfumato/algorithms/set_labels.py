@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -78,23 +78,15 @@ class SetLabels(WrittenLabels):
         """Whether all labels are values or missing cells."""
         return len(self.codes) == len(self) and not (self.codes > self.domain.missing).any()
 
-    def with_missing(self) -> SetLabels:
-        """Add the label of missing cells."""
-        offsets = np.append(self.offsets, len(self.codes) + 1)
-        return replace(self, offsets=offsets, codes=np.append(self.codes, self.domain.missing))
 
-
-def recode_sets(
-    column: CodedColumn, group: npt.NDArray[np.integer], groups: int, *, missing_apart: bool = False
-) -> Recoded:
+def recode_sets(column: CodedColumn, group: npt.NDArray[np.integer], groups: int) -> Recoded:
     """Publish the set of values that occur in every group.
 
-    A group that mixes missing and other values is published as suppressed, unless its missing cells are
-    published separately (see `keep_missing`).
+    A group that mixes missing and other values is published as suppressed.
     """
     missing = column.domain.missing
     offsets, codes, by_group = _occurring(column, group, groups)
-    offsets, codes = _told(offsets, codes, missing, missing_apart=missing_apart)
+    offsets, codes = _told(offsets, codes, missing)
     first, merged = _distinct_sets(offsets, codes, missing + 2)
     sizes = np.diff(offsets)[first]
     chosen = np.concatenate([[0], np.cumsum(sizes)])
@@ -115,12 +107,12 @@ def _occurring(
     return np.concatenate([[0], np.cumsum(present.sum(axis=1))]), np.nonzero(present)[1], grouped.labels
 
 
-def _told(offsets: Ints, codes: Ints, missing: int, *, missing_apart: bool) -> tuple[Ints, Ints]:
+def _told(offsets: Ints, codes: Ints, missing: int) -> tuple[Ints, Ints]:
     """Replace sets that are published as suppressed by one code after that of missing cells, and drop missing cells."""
     last, counts = offsets[1:] - 1, np.diff(offsets)
     lost = codes[last] == missing
     known = counts - lost
-    starred = (known == missing) & (known > 1) | (lost & (known > 0) & (not missing_apart))
+    starred = (known == missing) & (known > 1) | (lost & (known > 0))
     dropped = np.repeat(starred, counts)
     dropped[last] |= lost & (known > 0)
     dropped[last[starred]] = False

@@ -10,8 +10,8 @@ class Missing(StrEnum):
     """How a missing value is read.
 
     own-value: missing is a value like any other and equals only itself. matches-all: a missing
-    quasi-identifier may be anything, so it matches every value; a missing sensitive value may be
-    anything, so it never makes a group more diverse.
+    quasi-identifier may be anything, so it matches every value, and the worst that it may be
+    counts; a missing sensitive value may be anything, so it never makes a group more diverse.
     """
 
     OWN_VALUE = "own-value"

@@ -57,7 +57,7 @@ def cases(draw):
         origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
         offsets=np.unique([0, *bounds, rows]).astype(np.int64),
     )
-    return records, axes_of(drawn), CuttingRule(draw(st.integers(1, 4)), relaxed, draw(st.booleans()))
+    return records, axes_of(drawn), CuttingRule(draw(st.integers(1, 4)), relaxed)
 
 
 def copied(records):

@@ -42,6 +42,8 @@ def test_the_average_alone_is_judged_if_asked():
 
 
 def test_missing_cells_that_match_all_make_groups_larger():
-    table = pa.table({"x": pa.array([*["a"] * 10, None])})
-    assert judge_ema(assess_risk(table, Schema(quasi=["x"]))).failed
-    assert not judge_ema(assess_risk(table, Schema(quasi=["x"], missing="matches-all"))).failed
+    table = pa.table({"x": pa.array([*["a"] * 10, *[None] * 11]), "y": ["b"] * 21})
+    assert judge_ema(assess_risk(table, Schema(quasi=["x", "y"]))).failed
+    loose = Schema(quasi=["x", "y"], missing="matches-all")
+    assert not judge_ema(assess_risk(table, loose)).failed
+    assert judge_ema(assess_risk(table.slice(0, 11), loose)).failed

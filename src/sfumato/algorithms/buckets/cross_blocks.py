@@ -52,7 +52,7 @@ def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) 
 class _Growth:
     def __init__(self, records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> None:
         self.records, self.axes, self.values, self.l = records, axes, values, l
-        self.rule = CuttingRule(smallest, relaxed=False, missing_rides=False)
+        self.rule = CuttingRule(smallest, relaxed=False)
         self.cutter = cutter_for(len(records.weight))
         self.leaf_of = np.empty(len(records.weight), dtype=np.int32)
         self.parent = [np.array([-1])]

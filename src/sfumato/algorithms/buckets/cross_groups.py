@@ -22,7 +22,7 @@ from sfumato.threads import in_threads, worker_count
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
-PLAIN_RULE = CuttingRule(1, relaxed=False, missing_rides=False)
+PLAIN_RULE = CuttingRule(1, relaxed=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def _sort_key(codes: Codes, rows: Ints, segment: Ints, offsets: Ints, axes: Axes
     here = np.ascontiguousarray(codes[:, rows])
     weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     found = cutter_for(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
-    axis = np.argmax(widths(found, axes, PLAIN_RULE), axis=1) % len(axes)
+    axis = np.argmax(widths(found, axes), axis=1) % len(axes)
     span = int(axes.leaves.max()) + 1
     return np.asarray(segment * span + here[axis[segment], np.arange(len(rows))])
 

@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
 from sfumato.algorithms.local.segment_cutting import Flags, SegmentCutting
-from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, Records, widths
+from sfumato.coding.cutting.partition import Ints, Ranges, Records, widths
 from sfumato.threads import worker_count
 
 
@@ -42,12 +42,11 @@ class CheapestCutting(SegmentCutting, ABC):
 
     def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
         """Cut until no segment is left; start with given parts, or with missing values separated from others."""
-        if start is not None or not self.rides:
-            self._start_with(self._missing_parted() if start is None else start)
+        self._start_with(self._missing_parted() if start is None else start)
         with ThreadPoolExecutor(worker_count()) as pool:
             while self.records.segments:
                 sizes, ranges = np.diff(self.records.offsets), self.cutter.ranges(self.records, self.axes)
-                wide = (ranges.high > ranges.low) | (ranges.missing & (ranges.high >= ranges.low) & (not self.rides))
+                wide = (ranges.high > ranges.low) | (ranges.missing & (ranges.high >= ranges.low))
                 named = np.flatnonzero(wide.any(axis=1) & (sizes >= 2 * self.smallest))
                 mine = Ranges(ranges.low[named], ranges.high[named], ranges.missing[named])
                 cut, left = self._good(self.propose(named, mine, pool) if len(named) else [], named)
@@ -58,7 +57,7 @@ class CheapestCutting(SegmentCutting, ABC):
     def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
         """Rank the axes of some segments, widest first, and return the widths in that order."""
         count = len(self.axes)
-        both = widths(ranges, self.axes, CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides))
+        both = widths(ranges, self.axes)
         width = np.maximum(both[:, :count], both[:, count:])
         ranking = np.argsort(-width, axis=1, kind="stable")
         return ranking, np.take_along_axis(width, ranking, axis=1)

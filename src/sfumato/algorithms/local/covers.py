@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges
+from sfumato.algorithms.publishing import publish_groups, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.publication import Publication, Recoded
@@ -20,15 +20,13 @@ def publish_covers(
     group: npt.NDArray[np.int32],
     groups: int,
     *,
-    missing_apart: bool,
     sets: bool = False,
     exact: bool = False,
 ) -> Publication:
     """Publish every group by the tightest cover of its values; groups are numbered from 0 and none is empty.
 
-    Missing values are published separately from the cover of the group if requested. Otherwise a group that mixes them
-    with others is published as suppressed. Values of a taxonomy may be shown as `sets` instead of nodes, and intervals
-    may be `exact`, not ending at the bounds of a hierarchy.
+    A group that mixes missing and other values is published as suppressed. Values of a taxonomy may be shown as `sets`
+    instead of nodes, and intervals may be `exact`, not ending at the bounds of a hierarchy.
     """
     if not quasi:
         return publish_groups(group, {})
@@ -38,15 +36,13 @@ def publish_covers(
     def recode(column: CodedColumn) -> Recoded:
         domain = column.domain
         if domain.scale is Scale.NOMINAL or (sets and domain.scale is Scale.CATEGORICAL):
-            return recode_sets(column, group, groups, missing_apart=missing_apart)
+            return recode_sets(column, group, groups)
         codes = column.codes[order].astype(np.int64)
         lost = codes == domain.missing
         high = np.maximum.reduceat(np.where(lost, -1, codes), starts)
-        missing = np.logical_or.reduceat(lost, starts) & (not missing_apart)
+        missing = np.logical_or.reduceat(lost, starts)
         return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing, exact=exact)
 
     columns = in_threads(recode, quasi, len(group))
     recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
-    if missing_apart:
-        group, recoded = keep_missing(group, recoded, quasi)
     return publish_groups(group, recoded)

@@ -19,7 +19,7 @@ class MedianCutting(SegmentCutting):
 
     def __init__(self, task: Task, *, strict: bool) -> None:
         super().__init__(task, equal_together=strict)
-        self.rule = CuttingRule(self.smallest, not strict, self.rides)
+        self.rule = CuttingRule(self.smallest, relaxed=not strict)
         self._leaf_ranges: list[Ranges] = []
 
     def run(self) -> None:

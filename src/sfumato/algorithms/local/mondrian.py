@@ -7,8 +7,7 @@ from typing import Literal
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.median_cutting import MedianCutting
-from sfumato.algorithms.local.riding import without_hollow
-from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges
+from sfumato.algorithms.publishing import publish_groups, publish_one_group, recode_ranges
 from sfumato.algorithms.set_labels import recode_sets
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Publication, Recoded
@@ -67,28 +66,21 @@ class Mondrian(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
-        return without_hollow(task, self._search)
-
-    def _search(self, task: Task) -> Publication:
         quasi = task.table.quasi
         if not quasi:
             return publish_one_group(task)
         cutting = MedianCutting(task, strict=self.strict)
         cutting.run()
         group, ranges = cutting.groups(), cutting.ranges()
-        rides = cutting.rides
 
         def recode(j: int) -> Recoded:
             if self._as_set(quasi[j].domain):
-                return recode_sets(quasi[j], group, cutting.leaves, missing_apart=rides)
-            missing = ranges.missing[:, j] & (not rides)
+                return recode_sets(quasi[j], group, cutting.leaves)
             low, high, exact = ranges.low[:, j], ranges.high[:, j], self.bounds == "exact"
-            return recode_ranges(quasi[j].domain, low, high, missing, exact=exact)
+            return recode_ranges(quasi[j].domain, low, high, ranges.missing[:, j], exact=exact)
 
         columns = in_threads(recode, range(len(quasi)), task.table.cases)
         recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
-        if rides:
-            group, recoded = keep_missing(group, recoded, quasi)
         return publish_groups(group, recoded)
 
     def _as_set(self, domain: Domain) -> bool:

@@ -11,7 +11,6 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.ncp_cuts import Segments
-from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
@@ -50,14 +49,11 @@ class NCPTopDown(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
-        return without_hollow(task, self._search)
-
-    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             return publish_one_group(task)
         cutting = CertaintyCutting(task)
         cutting.run()
-        return publish_covers(task.table.quasi, cutting.leaf_of, cutting.leaves, missing_apart=cutting.rides)
+        return publish_covers(task.table.quasi, cutting.leaf_of, cutting.leaves)
 
 
 class CertaintyCutting(CheapestCutting):
@@ -65,7 +61,7 @@ class CertaintyCutting(CheapestCutting):
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts by two seeds, by two grown seeds, and by the widest attributes alone."""
-        segments = self.segments_of(named, ranges)
+        segments = self.segments_of(named)
         ranking, width = self.widest(ranges)
         orders = len(self.axes) if self.whole.histograms else ORDERS
         found: list[Future[list[ProposedCuts]]] = [pool.submit(segments.by_seeds)]
@@ -76,17 +72,10 @@ class CertaintyCutting(CheapestCutting):
         ]
         return [proposal for each in found for proposal in each.result()]
 
-    def segments_of(self, named: Ints, ranges: Ranges) -> Segments:
-        """Build some segments; a missing value that may be anything is placed in the middle of the segment's values."""
-        rows, owner = self.records.rows_of(named)
-        columns = []
-        for j in range(len(self.axes)):
-            codes = self.records.codes[j][rows].astype(np.int64)
-            if self.rides:
-                low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
-                amidst = np.where(high < low, self.axes.leaves[j], (low + high) // 2)
-                codes = np.where(codes == self.axes.leaves[j], amidst[owner], codes)
-            columns.append(codes)
+    def segments_of(self, named: Ints) -> Segments:
+        """Build some segments."""
+        rows, _ = self.records.rows_of(named)
+        columns = [self.records.codes[j][rows].astype(np.int64) for j in range(len(self.axes))]
         sizes = np.diff(self.records.offsets)[named]
         share = EVEN_SHARE if self.whole.histograms else LEAST_SHARE
         return Segments(columns, self.penalties, sizes, self.smallest, share)

@@ -11,11 +11,10 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.ncp_top_down import CertaintyCutting
-from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
 from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.algorithms.publishing import publish_one_group
-from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, widths
+from sfumato.coding.cutting.partition import Ints, Ranges, widths
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
 from sfumato.models.t_closeness import TCloseness
@@ -58,9 +57,6 @@ class Sabre(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
-        return without_hollow(task, self._search)
-
-    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             return publish_one_group(task)
         neighborhoods = CertaintyCutting(
@@ -75,7 +71,7 @@ class Sabre(Algorithm):
             replace(task, progress=lambda done, note="": task.progress(HALFWAY + (1 - HALFWAY) * done, note))
         )
         sharing.run(start=neighborhoods.leaf_of)
-        return publish_covers(task.table.quasi, sharing.leaf_of, sharing.leaves, missing_apart=sharing.rides)
+        return publish_covers(task.table.quasi, sharing.leaf_of, sharing.leaves)
 
 
 def _stricter(model: PrivacyModel) -> PrivacyModel:
@@ -120,7 +116,6 @@ class _Sharing(CheapestCutting):
         """Sum the widths of both sides of every segment, times their records."""
         starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
         shape = len(starts), len(self.axes)
-        rule = CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides)
         cost = np.zeros(len(starts))
         for side in (left, ~left):
             ranges = Ranges(np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.bool_))
@@ -130,7 +125,7 @@ class _Sharing(CheapestCutting):
                 ranges.low[:, j] = np.minimum.reduceat(np.where(side, codes, leaves), starts)
                 ranges.high[:, j] = np.maximum.reduceat(np.where(side & ~lost, codes, -1), starts)
                 ranges.missing[:, j] = np.logical_or.reduceat(side & lost, starts)
-            both = widths(ranges, self.axes, rule).reshape(len(starts), 2, -1).max(axis=1)
+            both = widths(ranges, self.axes).reshape(len(starts), 2, -1).max(axis=1)
             cost += np.minimum(both, 1.0).sum(axis=1) * np.bincount(owner[side], minlength=len(starts))
         return cost
 

@@ -20,5 +20,5 @@ class SeedCutting(CertaintyCutting):
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:  # noqa: ARG002 - an override
         """Propose the cut between two seeds."""
-        first, second = self.segments_of(named, ranges).far_apart()
+        first, second = self.segments_of(named).far_apart()
         return [ProposedCuts(np.zeros(len(named)), first < second)]

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.local.riding import missing_rides
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.partition import Ints, Records, cutter_for
@@ -22,8 +21,6 @@ WORTHWHILE = 0.5  # of the cases may be distinct for a reduction to pay off
 class SegmentCutting:
     """All records of a table, in one segment at first; what cuts segments is added by kinds of it.
 
-    `rides` says that missing values may go along with any others, because they match all.
-
     Parameters
     ----------
     task : the table and its models.
@@ -32,7 +29,6 @@ class SegmentCutting:
 
     def __init__(self, task: Task, *, equal_together: bool) -> None:
         self.task = task
-        self.rides = missing_rides(task.models, task.missing)
         self.smallest = task.smallest_group
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.whole = task.whole()

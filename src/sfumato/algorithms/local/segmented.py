@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.local.riding import missing_rides
 from sfumato.algorithms.local.streamed_cutting import CountPass, StreamedCutting
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.batches import Batch, Layout, SegmentCounts, count_segments
@@ -112,8 +110,7 @@ class SegmentedSearch:
 
         Give `workers` where something else already works on several parts at once.
         """
-        known = map(self._without_hollow, batches) if self._rides else batches
-        return count_segments(known, tree, nodes, self.layout, workers=workers)
+        return count_segments(batches, tree, nodes, self.layout, workers=workers)
 
     def pass_over(self, batches: Callable[[], Iterable[Batch]]) -> CountPass:
         """Return what counts leaves of a tree on this machine, beginning with new batches every time."""
@@ -174,16 +171,3 @@ class SegmentedSearch:
             totals=totals,
             progress=progress,
         )
-
-    @property
-    def _rides(self) -> bool:
-        return missing_rides(self.models, self.missing)
-
-    def _hollow(self, batch: Batch) -> npt.NDArray[np.bool_]:
-        """Find the rows without any quasi-identifier."""
-        missing = np.array([[domain.missing] for domain in self.quasi])
-        return np.asarray((batch.codes == missing).all(axis=0))
-
-    def _without_hollow(self, batch: Batch) -> Batch:
-        known = np.flatnonzero(~self._hollow(batch))
-        return batch if len(known) == len(batch) else batch.take(known)

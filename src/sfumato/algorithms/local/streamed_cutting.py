@@ -10,7 +10,6 @@ import numpy as np
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.algorithms.local.riding import missing_rides
 from sfumato.coding.cutting import counted_cuts
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.batches import SegmentCounts
@@ -42,7 +41,7 @@ class StreamedCutting:
 
     def __init__(self, task: Task, count: CountPass, most_rows: int, most_depth: int) -> None:
         self.task, self.count, self.most_rows, self.most_depth = task, count, most_rows, most_depth
-        self.rule = CuttingRule(task.smallest_group, False, missing_rides(task.models, task.missing))  # noqa: FBT003 - strict
+        self.rule = CuttingRule(task.smallest_group, relaxed=False)
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.tree = CutTree.whole()
         self.sizes = np.zeros(1, dtype=np.int64)

@@ -29,7 +29,7 @@ def publish(space: Space, labels: npt.NDArray[np.integer], task: Task, how: Show
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
     group, groups = grouped.labels, len(grouped)
     if how == "ranges":
-        publication = publish_covers([axis.column for axis in space.axes], group, groups, missing_apart=False)
+        publication = publish_covers([axis.column for axis in space.axes], group, groups)
     else:
         centers = zip(space.axes, space.centers(group, groups), strict=True)
         publication = publish_groups(group, {axis.name: _recode(axis, each) for axis, each in centers})

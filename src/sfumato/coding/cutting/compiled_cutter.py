@@ -87,7 +87,7 @@ class CompiledCutter:
         """Propose a cut for each of the named segments, trying axes from `first_rank`."""
         arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(6))
         found = (ranges.low, ranges.high, ranges.missing)
-        how = (rule.smallest, rule.relaxed, rule.missing_rides)
+        how = (rule.smallest, rule.relaxed)
         self._in_threads(
             records.offsets[segments + 1] - records.offsets[segments],
             lambda first, last: kernel.propose(

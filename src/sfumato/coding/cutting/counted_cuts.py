@@ -33,7 +33,7 @@ def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ra
     axes, rule : what can be cut, and how.
     first_rank : the first way of each segment to be tried.
     """
-    width = widths(ranges, axes, rule)
+    width = widths(ranges, axes)
     order = np.argsort(-width, axis=1, kind="stable")
     segments = len(total)
     axis, code = np.full(segments, NO_CUT), np.zeros(segments, dtype=np.int64)

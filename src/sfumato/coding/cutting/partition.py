@@ -68,11 +68,10 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class CuttingRule:
-    """How segments may be cut: the smallest weight of a side, whether equal codes may be separated, missing values."""
+    """How segments may be cut: the smallest weight of a side, whether equal codes may be separated."""
 
     smallest: int
     relaxed: bool
-    missing_rides: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +178,7 @@ def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
     return result
 
 
-def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:
+def widths(ranges: Ranges, axes: Axes) -> npt.NDArray[np.float64]:
     """Measure how wide every segment is for every way of cutting it; 0 if it cannot be cut that way.
 
     There are two ways per axis: first, for all axes, to separate missing values from all others, then, for all axes, to
@@ -196,10 +195,9 @@ def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.floa
         else:
             place = axes.places[j]
             result[spread, count + j] = axes.positions[place + high[spread]] - axes.positions[place + low[spread]]
-        if not rule.missing_rides:
-            mixed = ranges.missing[:, j] & (high >= low)
-            result[mixed, j] = PARTING
-            result[mixed & (high > low), count + j] = MIXED
+        mixed = ranges.missing[:, j] & (high >= low)
+        result[mixed, j] = PARTING
+        result[mixed & (high > low), count + j] = MIXED
     return result
 
 

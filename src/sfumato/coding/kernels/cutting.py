@@ -61,9 +61,7 @@ def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, hi
 
 
 @compiled
-def order_ways(
-    low: Array, high: Array, missing: Array, axes: tuple[Array, ...], rides: bool, width: Array, order: Array
-) -> None:
+def order_ways(low: Array, high: Array, missing: Array, axes: tuple[Array, ...], width: Array, order: Array) -> None:
     """Order the ways to cut one segment by width, widest first; see `sfumato.coding.cutting.partition.widths`."""
     leaves, heights, places, positions, trees, nodes, shares = axes
     count = len(leaves)
@@ -75,7 +73,7 @@ def order_ways(
                 width[count + j] = shares[trees[j] + level * leaves[j] + low[j]]
             else:
                 width[count + j] = positions[places[j] + high[j]] - positions[places[j] + low[j]]
-        if not rides and missing[j] and high[j] >= low[j]:
+        if missing[j] and high[j] >= low[j]:
             width[j] = PARTING
             if high[j] > low[j]:
                 width[count + j] = MIXED
@@ -201,7 +199,7 @@ def propose(
     first_rank: Array,
     axes: tuple[Array, ...],
     found: tuple[Array, ...],
-    rule: tuple[int, bool, bool],
+    rule: tuple[int, bool],
     first: int,
     last: int,
     cuts: tuple[Array, ...],
@@ -209,7 +207,7 @@ def propose(
     """Propose a cut for the segments first..last of those named."""
     leaves, heights, trees, nodes = axes[0], axes[1], axes[4], axes[5]
     low, high, missing = found
-    smallest, relaxed, rides = rule
+    smallest, relaxed = rule
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     ways = 2 * len(leaves)
     width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
@@ -226,7 +224,7 @@ def propose(
         if total < 2 * smallest:
             cut_rank[q] = ways
             continue
-        order_ways(low[segment], high[segment], missing[segment], axes, rides, width, order)
+        order_ways(low[segment], high[segment], missing[segment], axes, width, order)
         while rank < ways and width[order[rank]] > 0:
             j, parting = order[rank] % len(leaves), order[rank] < len(leaves)
             bottom, top = low[segment, j], high[segment, j]

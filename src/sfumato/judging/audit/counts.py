@@ -56,7 +56,7 @@ class Counts:
     original: CodedTable | None = None
     contents: Mapping[str, BucketContents] | None = None
     persons: Ints | None = None
-    _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
+    _known: dict[tuple[tuple[str, ...], bool], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
@@ -65,9 +65,10 @@ class Counts:
         if buckets is not None:
             return buckets.groups, buckets.groups
         scope = tuple(sorted(model.scope))
-        if scope not in self._known:
-            self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
-        seen, own = self._known[scope]
+        apart = self.schema.missing is Missing.MATCHES_ALL and bool(model.attributes) and model.monotone
+        if (scope, apart) not in self._known:
+            self._known[scope, apart] = self._count(self.table.on(scope) if scope else self.table, apart=apart)
+        seen, own = self._known[scope, apart]
         if model.needs_original and self.original is not None:
             domains = {column.name: column.domain for column in self.original.sensitive}
             return seen.numbered_as(domains), own.numbered_as(domains)
@@ -121,7 +122,7 @@ class Counts:
                 return self._buckets[name]
         return None
 
-    def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
+    def _count(self, table: PublishedTable, *, apart: bool) -> tuple[Groups, Groups]:
         whole = self.whole if table is self.table else None
         if self.persons is not None:
             table, own = count_persons(table, self.shown, self.schema, self.persons)
@@ -130,7 +131,7 @@ class Counts:
         else:
             own = whole
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
-        seen = matching_groups(table, own) if loose else own
+        seen = matching_groups(table, own, apart=apart) if loose else own
         if self.population is None:
             return seen, own
         crowd = _Crowd(table, self.population, loose=loose)

@@ -118,12 +118,13 @@ class RecordGroups:
         """The number of records that those of every group may be.
 
         Under the policy own-value it is the size of the group. Under matches-all a missing cell may be anything,
-        so records of other groups count as well.
+        so records of other groups count as well: for a record that misses a cell, only those that miss it, too,
+        because in the worst case nobody else has what it would say.
         """
         if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
             return self.sizes
         mine = GroupCells(self.cells, self.lost)
-        return _matching(mine, mine, self.sizes, self.widths)
+        return _matching(mine, mine, self.sizes, self.widths, worst=True)
 
     def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
         """Merge groups that agree on some columns; return the new group of each, and the size of every new group."""
@@ -170,15 +171,21 @@ def _told_apart(cells: GroupCells) -> GroupCells:
     return GroupCells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
 
 
-def _matching(mine: GroupCells, others: GroupCells, weights: Counts, widths: Sequence[int]) -> Counts:
+def _matching(
+    mine: GroupCells, others: GroupCells, weights: Counts, widths: Sequence[int], *, worst: bool = False
+) -> Counts:
     """Sum the weights of all others that agree with each of mine wherever neither cell is missing.
 
+    At the worst only those count that miss at least what mine misses, and those that miss everything count for nobody
+    but themselves.
     Both are processed by their pattern of missing cells, so there are as many groupings as pairs of patterns.
     """
     totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
     sources = patterns_of(others.lost)
     for here, mine_misses in patterns_of(mine.lost):
         for there, others_miss in sources:
+            if worst and ((mine_misses & ~others_miss).any() or (others_miss.all() and not mine_misses.all())):
+                continue
             shared: list[int] = np.flatnonzero(~mine_misses & ~others_miss).tolist()
             if not shared:
                 totals[here] += weights[there].sum()
