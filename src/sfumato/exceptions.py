@@ -20,7 +20,7 @@ Every message is one sentence that names columns, parameters and counts, never c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,10 +62,11 @@ class InfeasibleError(SfumatoError):
     """No release can keep the promise.
 
     `advice` lists single changes that would let it go on, as plain values: the share of records in `max_suppressed`,
-    the name of another `algorithm`, or of a `model`, with its attributes, the `parameter` and its `value`.
+    the name of another `algorithm`, or of a `model`, with its attributes, the `parameter` and its `value`; or to
+    `count_rows`, with the key and the fields of the sentence that says why.
     """
 
-    def __init__(self, sentence: str, advice: Sequence[Mapping[str, str | float | list[str]]] = ()) -> None:
+    def __init__(self, sentence: str, advice: Sequence[Mapping[str, Any]] = ()) -> None:
         super().__init__(sentence)
         self.advice = tuple(advice)
 

@@ -75,8 +75,9 @@ def refuse_rows_of_individuals(recipe: Recipe, table: pa.Table) -> None:
 def refuse_rows(found: RowsPerIndividual | None) -> None:
     """Refuse to count the rows of individuals that have several."""
     if found is not None:
-        raise SchemaError(
-            f"{found.sentence} Keep one row per individual, or give count_rows=True (--count-rows) to count rows."
+        raise InfeasibleError(
+            f"{found.sentence} Keep one row per individual, or give count_rows=True (--count-rows) to count rows.",
+            [{"count_rows": True, **found.sentence.told}],
         )
 
 

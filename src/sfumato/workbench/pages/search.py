@@ -60,6 +60,8 @@ def _advised(advice: Mapping[str, Any], desk: Desk) -> dict[str, Any]:
         share = advice["max_suppressed"]
         place: list[str] = ["release", "max_suppressed"]
         return {"kind": "suppress", "fields": {"share": percent(share)}, "set": [[place, share]]}
+    if "count_rows" in advice:
+        return {"kind": "count_rows", "fields": {}, "set": [[["release", "count_rows"], True]], "why": advice}
     if "algorithm" in advice:
         name = advice["algorithm"]
         return {"kind": "algorithm", "fields": {"name": name}, "set": [[["algorithm"], {"name": name}]]}

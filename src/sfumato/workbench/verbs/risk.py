@@ -16,13 +16,16 @@ ASKS = ()
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the risk, with the records in groups smaller than the promise asks for."""
+    from sfumato.core.persons import RowsPerIndividual
     from sfumato.inspection.raw_risk import LIMITS, risk_of
 
     recipe = bench.recipe(request)
     tell(0.1)
     k = smallest_group(recipe.models)
     found = risk_of(bench.table, recipe.schema.quasi, limits=sorted({*LIMITS, k}))
-    return {**asdict(found), "k": k, "below": found.records_below[k]}
+    rows = RowsPerIndividual.of(bench.table, recipe.schema.identifier)
+    counted = None if rows is None else rows.sentence.told
+    return {**asdict(found), "k": k, "below": found.records_below[k], "rows_counted": counted}
 
 
 def smallest_group(models: Any, usual: int = 5) -> int:
