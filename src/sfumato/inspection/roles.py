@@ -29,6 +29,7 @@ FIRST_CELLS = 100_000
 LEAST_PERIODS = 3  # fewer values are no months or years, but whether something happened in one
 MOST_ANSWERS = 3  # values that tell whether there is something, not what it is
 LEAST_SHARED = 5  # records that a value published unchanged should have
+MOST_SHARED = 20  # values of numbers that are published unchanged: with more, the records of a group differ
 MOST_RARE = 0.05  # share of records with a rarer value
 CONTACTS = """
     address street anschrift adresse strasse direccion domicilio calle rue 地址 住址 phone mobilenumber cellnumber
@@ -218,11 +219,11 @@ def named(clues: Clues) -> ProposedRole | None:
 
 
 def measured(clues: Clues) -> ProposedRole | None:
-    """Find survey weights and amounts; only those that many records share are published unchanged."""
+    """Find survey weights and amounts; only a few values that many records share are published unchanged."""
     column, hint = clues
     if hint is None or column.kind not in {CellKind.WHOLE, CellKind.REAL}:
         return None
-    rare = column.rare_share(LEAST_SHARED) > MOST_RARE
+    rare = column.distinct > MOST_SHARED or column.rare_share(LEAST_SHARED) > MOST_RARE
     if hint.meaning is Meaning.WEIGHT:
         reason = clues.named("survey-weight")
         return ProposedRole(Role.QUASI, (reason, clues.distinct("telling"))) if rare else _published(reason)
