@@ -74,3 +74,35 @@ def test_its_recipe_can_be_gone_back_to(outdated):
     assert outdated.post("/candidates/1/adopt").status_code == 200
     assert outdated.desk.recipe.models[0].k == 5
     assert outdated.job("write", candidate=1).state == "done"
+
+
+def written(client, number):
+    return re.search(f'<section aria-labelledby="release-{number}".*?</section>', shown(client), re.DOTALL)[0]
+
+
+def step(client, name):
+    return re.search(f'<a href="{name}".*?</a>', client.get("/data").text)[0]
+
+
+def test_a_release_that_was_written_says_when_the_recipe_has_changed_since(outdated):
+    assert outdated.post("/undo").status_code == 200
+    assert outdated.job("write", candidate=1).state == "done"
+    assert "outdated" not in written(outdated, 1)
+    assert "at least 4 others" in written(outdated, 1)
+    assert 'class="done"' in step(outdated, "release")
+    assert outdated.post("/redo").status_code == 200
+    now = written(outdated, 1)
+    assert 'class="written outdated"' in now
+    assert "The recipe was changed since" in now
+    assert "Published as they are: job, disease" in now
+    assert "good" not in now
+    assert 'class="older"' in step(outdated, "release")
+    assert 'class="badge good">holds' not in outdated.get("/explore").text
+    other = b"age,disease\n" + b"".join(f"{20 + n},{'flu' if n % 2 else 'cold'}\n".encode() for n in range(20))
+    assert outdated.follow(outdated.upload(other, "other.csv").json()["job"]).state == "done"
+    outdated.patch((["models"], [{"name": "k-anonymity", "k": 2}]))
+    assert outdated.job("anonymize").state == "done"
+    now = written(outdated, 1)
+    assert "a table that is not open any more" in now
+    assert "good" not in now
+    assert 'class="older"' in step(outdated, "release")

@@ -320,6 +320,16 @@ class Desk:
         return found
 
     @property
+    def written(self) -> list[dict[str, Any]]:
+        """What was asked for every release, the newest first; `of` is its candidate, if that is of the open table."""
+        known = {each["number"]: each for each in self.candidates}
+        asked = {
+            number: self.project.read_json(f"releases/{number}.json") or {}
+            for number in reversed(self.project.numbered("releases"))
+        }
+        return [{**about, "number": number, "of": known.get(about.get("candidate"))} for number, about in asked.items()]
+
+    @property
     def chosen(self) -> int | None:
         """The candidate that is looked at: the one that was chosen, or else the newest."""
         numbers = [each["number"] for each in self.candidates]

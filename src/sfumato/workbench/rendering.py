@@ -109,6 +109,7 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
             state["explore"] = "done" if desk.project.content.get("pinned") else ""
             state["utility"] = "done" if desk.result("utility", **asked) else ""
             state["risk"] = "done" if desk.result("attack", **asked) else ""
-        if desk.project.numbered("releases"):
-            state["release"] = "done"
+        if written := desk.written:
+            newest = written[0]["of"]
+            state["release"] = "older" if newest is None or newest["outdated"] else "done"
     return [{"name": step, "number": number, "state": state[step]} for number, step in enumerate(STEPS, 1)]

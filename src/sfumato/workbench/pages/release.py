@@ -20,11 +20,11 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     folder = desk.project.folder / "releases"
     written = [
         {
-            "number": number,
-            "about": desk.project.read_json(f"releases/{number}.json") or {},
-            **{part: _files(folder / str(number) / part) for part in ("public", "internal")},
+            "about": about,
+            "keeps": [] if about["of"] is None else list(_guarantee(about["of"], say)),
+            **{part: _files(folder / str(about["number"]) / part) for part in ("public", "internal")},
         }
-        for number in reversed(desk.project.numbered("releases"))
+        for about in desk.written
     ]
     return {
         **state,
