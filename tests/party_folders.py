@@ -131,14 +131,16 @@ class Folders:
         """Give the folder that a party writes."""
         return self.root / name / "fused"
 
-    def start(self, name: str, *, how: str = "serve", program: str | None = None) -> subprocess.Popen[str]:
+    def start(
+        self, name: str, *, how: str = "serve", program: str | None = None, errors: int = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
         """Start a party's process: the command line, or a program that gets the file as its argument."""
         what = ["-m", "sfumato", "party", how] if program is None else ["-c", program]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])}
         self.processes[name] = subprocess.Popen(  # noqa: S603 - our own interpreter and program
             [sys.executable, *what, str(self.file(name))],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=errors,
             text=True,
             env=environment,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 
 import pytest
 
+from parties_over_tls import scan
 from party_folders import NAMES, Folders, contents
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
@@ -129,6 +131,25 @@ def test_a_party_that_is_interrupted_tells_the_others(folders):
         assert (code, said) == (2, "")
         assert "ended the session" in complained
     assert nothing_is_written(folders)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupted_party_ends_though_nobody_reads_what_it_complains_about(folders):
+    unread, full = os.pipe()
+    os.set_blocking(full, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(full, b"x" * 1024)
+    os.set_blocking(full, True)
+    process = folders.start("hospital", errors=full)
+    where = PartyFile.read(folders.file("hospital")).connections.listen
+    scan(where).close()  # it listens, and complains about us
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(60) == 130
+    finally:
+        os.close(unread)
+        os.close(full)
 
 
 def test_parties_that_do_not_agree_all_end(folders):

@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.fuse import tell_fused, watching
 from sfumato.cli.options import Json, WritingOptions, examples, family, spread
+from sfumato.cli.unread import never_wait_for_a_reader
 from sfumato.cli.writing import write_text
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -122,6 +123,7 @@ def _take_part(file: Path, out: Path | None, writing: WritingOptions, *, json: b
     from sfumato.fusing.network import declining, fuse_with_others
     from sfumato.fusing.party_file import PartyFile
 
+    never_wait_for_a_reader()
     connections, agreement = PartyFile.read_meeting(file)
     if connections is None:
         raise InvalidParameterError(f"{file} names no key; create one with `sfumato party init` and add it to [party].")
