@@ -17,11 +17,14 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.networks import ladder as ladder_module
 from sfumato.networks.noisy_degrees import SENSITIVITY
 from sfumato.networks.noisy_graph import wired
+from sfumato.networks.noisy_stars import ladder_of as stars_ladder_of
 from sfumato.networks.noisy_triangles import ladder_of
 from sfumato.networks.paying import digest
 from sfumato.queries.private.accountant import Accountant
+from sfumato.randomness import Stream
 
 S = sf.networks
 KARATE, MISERABLES = nx.karate_club_graph(), nx.les_miserables_graph()
@@ -227,6 +230,44 @@ def test_a_rung_is_as_likely_as_its_width_and_height_say():
     found = np.array([ladder.draw(Fraction(2)) for _ in range(400)])
     share = exp(-1)
     assert abs((found == 0).mean() - (1 - share) / (1 + share)) < 0.1
+
+
+@pytest.mark.parametrize("epsilon", ["1e-12", "0.5", "1000000"])
+def test_the_work_of_a_draw_does_not_depend_on_the_network(monkeypatch, epsilon):
+    """Rejection drew until a number fell on a rung: the longer, the fewer neighbors anybody shares."""
+    drawn = []
+    noisy, below, words = ladder_module.noisy, ladder_module.Stream.below, ladder_module.Stream.words
+    monkeypatch.setattr(ladder_module, "noisy", lambda zeros, **how: drawn.append(len(zeros)) or noisy(zeros, **how))
+    monkeypatch.setattr(ladder_module.Stream, "below", lambda own, *how: drawn.append("below") or below(own, *how))
+    monkeypatch.setattr(ladder_module.Stream, "words", lambda own, count: drawn.append(count) or words(own, count))
+    work = set()
+    for graph in (nx.empty_graph(400), nx.path_graph(400), nx.complete_graph(400)):
+        network = network_of(graph)
+        for ladder in (ladder_of(network)[1], stars_ladder_of(network, 2), stars_ladder_of(network, 3)):
+            drawn.clear()
+            assert isinstance(ladder.draw(Fraction(epsilon)), int)
+            work.add(tuple(drawn))
+    assert len(work) == 1
+
+
+def test_draws_follow_the_weights_where_widths_converge_late():
+    graph, draws, far = nx.barabasi_albert_graph(30, 2, seed=5), 4000, 4000
+    count, ladder = ladder_of(network_of(graph))
+    found = np.array([count + ladder.draw(Fraction("0.1")) for _ in range(draws)])
+    shares = np.bincount(np.clip(found, -far, far) + far, minlength=2 * far + 1) / draws
+    assert np.abs(np.cumsum(shares) - np.cumsum(weights(graph, 0.1, far))).max() < 2.2 / np.sqrt(draws)
+
+
+def test_chances_of_rungs_are_those_of_the_definition():
+    widths, most, scale = [1, 2, 2, 5], 7, 3.0
+    beyond = ladder_module._chances_beyond(widths, most, scale)
+    sizes = np.array([0.5, *widths, *[most] * 4000])
+    slow = 2 * sizes * np.exp(-np.arange(len(sizes)) / scale)
+    assert [float(each) for each in beyond] == pytest.approx(slow[::-1].cumsum()[::-1][:6].tolist(), rel=1e-12)
+    drawn = [ladder_module._inverted(beyond, Stream(f"{seed:064x}")) for seed in range(4000)]
+    shares = np.bincount(drawn, minlength=6) / len(drawn)
+    chances = -np.diff([*map(float, beyond), 0.0]) / float(beyond[0])
+    assert np.abs(shares - chances).max() < 0.035
 
 
 @pytest.mark.shared_data

@@ -15,7 +15,7 @@ from sfumato.baskets.thresholds import leak, threshold
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.queries.estimates.rows import refuse_unknown
 from sfumato.queries.private import noise
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.budget import (
     DELTA_UNIT,
     UNIT,
@@ -89,6 +89,7 @@ class LogCost(NamedTuple):
     delta: Fraction
 
 
+@recording_refusals
 def private_counts(
     log: Frame,
     *,
@@ -125,6 +126,7 @@ def private_counts(
     require(isinstance(accountant, Accountant), OWNER, "accountant", "an Accountant", type(accountant).__name__)
     units, chance = units_of_cost(epsilon, OWNER), units_of_delta_budget(delta, OWNER, "delta")
     require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
+    noise.refuse_too_small(max_items, Fraction(units, UNIT))
     noise.opendp()
     accountant.belong_to(fingerprint(table), f"person by {person!r}")
     question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,11 @@ from sfumato.queries.private.noise import noisy
 from sfumato.randomness import Stream
 
 Integers = npt.NDArray[np.int64]
-MOST_DRAWS = 4096  # proposals at a time
+BATCH = 64  # draws of which half are at least 0
+DIGITS = 60
+SLACK = 1 - Fraction(1, 2**30)  # far more than all roundings of so many digits together
+UNBOUNDED = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
+WORDS, WORD_BITS, HALF = 4, 64, 32
 
 
 class Ladder(ABC):
@@ -37,25 +43,51 @@ class Ladder(ABC):
     def draw(self, epsilon: Fraction) -> int:
         """Draw the distance from the true number: rung z has the weight exp(-|z| epsilon / 2) times its width.
 
-        Draws are exact: rungs are discrete Laplace noise of OpenDP, and are rejected by whole numbers.
+        The rung is drawn by inversion of the chances of all rungs until widths converge, whatever the network is:
+        rejection would take the longer, the fewer numbers a rung has, and so its duration would tell how far an edge
+        can move the count. Chances are rounded, and epsilon is smaller by more than all roundings; the draw is exact.
         """
-        stream, draws = Stream(), min(8 + self.most, MOST_DRAWS)
-        while True:
-            rungs = noisy(np.zeros(draws, dtype=np.int64), sensitivity=2, epsilon=epsilon).numbers
-            widths = self.widths(min(int(np.abs(rungs).max()), self.converged))
-            sizes = np.concatenate([[1], widths, [self.most]])[np.minimum(np.abs(rungs), len(widths) + 1)]
-            accepted = np.flatnonzero(stream.below(self.most, draws) < sizes)
-            if len(accepted):
-                first = accepted[0]
-                return self._inside(int(rungs[first]), widths, int(stream.below(int(sizes[first]), 1)[0]))
+        stream = Stream()
+        drawn = noisy(np.zeros(BATCH, dtype=np.int64), sensitivity=2, epsilon=epsilon * SLACK)
+        while not (drawn.numbers >= 0).any():
+            drawn = noisy(np.zeros(BATCH, dtype=np.int64), sensitivity=2, epsilon=epsilon * SLACK)
+        beyond = int(drawn.numbers[drawn.numbers >= 0][0])  # geometric
+        widths = self.widths(self.converged)
+        rung = _inverted(_chances_beyond(widths.tolist(), self.most, drawn.scale), stream)
+        rung += beyond if rung > len(widths) else 0
+        size = int(widths[rung - 1]) if 0 < rung <= len(widths) else self.most
+        place, sign = int(stream.below(max(size, 1), 1)[0]), 1 - 2 * int(stream.below(2, 1)[0])
+        return 0 if rung == 0 else sign * (self._below(widths, rung - 1) + 1 + place)
 
-    def _inside(self, rung: int, widths: Integers, place: int) -> int:
-        """Return the distance of one number of a rung."""
-        if rung == 0:
-            return 0
-        below = abs(rung) - 1
-        far = int(widths[:below].sum()) + max(below - len(widths), 0) * self.most
-        return (far + 1 + place) * (1 if rung > 0 else -1)
+    def _below(self, widths: Integers, rungs: int) -> int:
+        """Return how many numbers the first rungs above the true number have."""
+        first = widths[:rungs]
+        high, low = first >> HALF, first & (2**HALF - 1)  # sums of 64 bits could be too small for stars
+        return (int(high.sum()) << HALF) + int(low.sum()) + max(rungs - len(widths), 0) * self.most
+
+
+def _chances_beyond(widths: list[int], most: int, scale: float) -> list[Decimal]:
+    """Return how likely each rung or a higher one is, times a factor, of rung 0 to the first after all widths."""
+    with localcontext(UNBOUNDED):
+        ratio = (-1 / Decimal(scale)).exp()
+        heights = list(accumulate(widths, lambda height, _: height * ratio, initial=ratio))
+        tail = 2 * most * heights.pop() / (1 - ratio)
+        sizes = [*(2 * width * height for width, height in zip(widths, heights, strict=True)), tail]
+        return list(accumulate([*sizes[::-1], Decimal(1)]))[::-1]
+
+
+def _inverted(beyond: list[Decimal], stream: Stream) -> int:
+    """Draw a rung, the last one that is more likely than a number between 0 and 1 that gets as many bits as needed."""
+    drawn, bits = 0, 0
+    while True:
+        for word in stream.words(WORDS).tolist():
+            drawn, bits = (drawn << WORD_BITS) + word, bits + WORD_BITS
+        with localcontext(UNBOUNDED) as exact:
+            exact.prec = DIGITS + 2 * bits
+            low, high = (beyond[0] * end / 2**bits for end in (drawn, drawn + 1))
+        possible, certain = (int(sum(each > low for each in beyond)), int(sum(each >= high for each in beyond)))
+        if possible == certain:
+            return certain - 1
 
 
 def best_pairs(one: Integers, other: Integers) -> tuple[Integers, Integers]:

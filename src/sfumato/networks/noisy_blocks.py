@@ -13,7 +13,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.network import Network
 from sfumato.networks.paying import check_network, pay
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.noise import noisy
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
@@ -72,6 +72,7 @@ class PrivateBlocks:
         return f"PrivateBlocks({len(self.blocks) - 1:,} blocks, {self.sizes.sum():,} persons, {told})"
 
 
+@recording_refusals
 def private_blocks(
     network: Network,
     *,

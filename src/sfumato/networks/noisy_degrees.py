@@ -13,7 +13,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.networks.bounded_degrees import Integers, bought_bound, counts_at_least
 from sfumato.networks.network import Network
 from sfumato.networks.paying import HiddenUnit, check_network, pay
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.noise import Noisy, noisy
 from sfumato.randomness import Stream
 from sfumato.validation import is_whole, require
@@ -51,6 +51,7 @@ class PrivateDegrees:
         return f"PrivateDegrees({len(self.degrees):,} persons, {told})"
 
 
+@recording_refusals
 def private_degrees(
     network: Network,
     *,
@@ -90,7 +91,8 @@ def private_degrees(
     """
     check_network(network)
     _check_bound(network, unit, bound)
-    exact, paid = pay(network, epsilon, accountant, analyst, "degrees of a network", unit=unit)
+    most = SENSITIVITY if unit == "edge" else 4 * max(len(network), 1) if bound is None else 2 * bound
+    exact, paid = pay(network, epsilon, accountant, analyst, "degrees of a network", unit=unit, sensitivity=most)
     if unit == "edge":
         found = noisy(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
         degrees = np.clip(np.rint(ascending(found.numbers)), 0, max(len(network) - 1, 0)).astype(np.int64)

@@ -12,7 +12,7 @@ from sfumato.exceptions import InfeasibleError
 from sfumato.networks.ladder import Integers, Ladder, best_pairs
 from sfumato.networks.network import Network
 from sfumato.networks.paying import check_network, pay
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.validation import require
 
 OWNER = "private_stars"
@@ -37,6 +37,7 @@ class PrivateStars:
     epsilon: str
 
 
+@recording_refusals
 def private_stars(
     network: Network, *, leaves: int = 2, epsilon: float | str, accountant: Accountant, analyst: str
 ) -> PrivateStars:

@@ -9,12 +9,13 @@ import numpy as np
 
 from sfumato.coding.kernels.shared_neighbors import shared_neighbors
 from sfumato.exceptions import InfeasibleError
-from sfumato.networks.ladder import Integers, Ladder, best_pairs
+from sfumato.networks.ladder import Integers, Ladder
 from sfumato.networks.network import Network
 from sfumato.networks.paying import pay
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 
 CORNERS = 3
+NOBODY = -(2**40)  # far below what any pair shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class PrivateTriangles:
     epsilon: str
 
 
+@recording_refusals
 def private_triangles(
     network: Network, *, epsilon: float | str, accountant: Accountant, analyst: str
 ) -> PrivateTriangles:
@@ -67,7 +69,7 @@ class TriangleLadder(Ladder):
 
     Parameters
     ----------
-    shared : numbers of common neighbors of pairs of persons.
+    shared : numbers of common neighbors that pairs of persons have.
     halves : for each of these, the most persons who know exactly one of such a pair.
     most : what one edge can change in any network: the number of other persons.
     """
@@ -77,12 +79,20 @@ class TriangleLadder(Ladder):
     most: int
 
     def widths(self, count: int) -> Integers:
-        """Return the most triangles that an edge can change after 0, 1, 2 ... others changed."""
+        """Return the most triangles that an edge can change after 0, 1, 2 ... others changed.
+
+        Each change gives a pair another common neighbor while somebody knows one of the two, and half of one later. Of
+        pairs that still have such neighbors, those that share most count; of others, by what both numbers come to. The
+        work is the same for all networks of so many persons.
+        """
         changes = np.arange(count)
-        found = np.zeros(count, dtype=np.int64)
-        for shared, halves in zip(self.shared.tolist(), self.halves.tolist(), strict=True):
-            np.maximum(found, shared + (changes + np.minimum(changes, halves)) // 2, out=found)
-        return np.minimum(found, self.most)
+        still, used = (np.full(count + 1, NOBODY) for _ in range(2))
+        halves = np.minimum(self.halves, count)
+        np.maximum.at(still, halves, self.shared)
+        np.maximum.at(used, halves, 2 * self.shared + halves)
+        whole = np.maximum.accumulate(still[::-1])[::-1][:count] + changes
+        half = (np.append(NOBODY, np.maximum.accumulate(used)[: count - 1])[:count] + changes) // 2
+        return np.clip(np.maximum(whole, half), 0, self.most)
 
     @property
     def converged(self) -> int:  # type: ignore[override]  # it follows from the others
@@ -95,5 +105,4 @@ def ladder_of(network: Network) -> tuple[int, TriangleLadder]:
     order = np.argsort(-network.degrees, kind="stable")
     triangles, halves = shared_neighbors(network.offsets, network.neighbors, order)
     known = np.flatnonzero(halves >= 0)
-    shared, best = best_pairs(known, halves[known])
-    return int(triangles), TriangleLadder(shared=shared, halves=best, most=len(network) - 2)
+    return int(triangles), TriangleLadder(shared=known, halves=halves[known], most=len(network) - 2)

@@ -28,12 +28,17 @@ def pay(
     question: str,
     *,
     unit: HiddenUnit = "edge",
+    sensitivity: int = 2,
 ) -> tuple[Fraction, str]:
-    """Pay for a question; return the exact epsilon, also as it is shown. A budget of edges never pays for persons."""
+    """Pay for a question; return the exact epsilon, also as it is shown. A budget of edges never pays for persons.
+
+    What is hidden changes the answer by at most `sensitivity` in total, so that noise fits into 64 bits or is refused.
+    """
     check_network(network)
     require(isinstance(accountant, Accountant), question, "accountant", "an Accountant", type(accountant).__name__)
     require(unit in UNITS, question, "unit", " or ".join(map(repr, UNITS)), unit)
     units = units_of_cost(epsilon, question)
+    noise.refuse_too_small(sensitivity, Fraction(units, UNIT))
     noise.opendp()
     accountant.belong_to(digest(network), unit)
     accountant.spend(analyst, shown(units), question)
