@@ -43,6 +43,39 @@ def test_python_and_the_command_line_write_the_same_files(tmp_path, friends, run
             assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "one")).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("model", "algorithm"),
+    [
+        ("k-degree:k=3", "degree-sequence"),
+        ("k-candidates:k=2,knowledge=H2", "k-match"),
+        ("k-neighborhood:k=2", "alike-neighborhoods"),
+        ("k-automorphism:k=2", "k-match"),
+        ("k-isomorphism:k=2", "k-match"),
+        ("edge-confidence:limit=0.9", "random-change"),
+        ("l-opacity:limit=0.9", "opacity-greedy"),
+        ("k-anonymity:k=2", "sangreea"),
+    ],
+)
+def test_the_model_chooses_the_search_unless_one_is_named(tmp_path, run, model, algorithm):
+    nx.write_gml(nx.relabel_nodes(nx.karate_club_graph(), str), tmp_path / "club.gml")
+    done = run("network", "anonymize", tmp_path / "club.gml", "--model", model, "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    recipe = S.read_recipe(tmp_path / "out" / "internal" / "recipe.toml")
+    assert recipe.algorithm.name == algorithm
+    release = S.anonymize(S.read(tmp_path / "club.gml"), models=recipe.models, secret=recipe.secret)
+    assert release.recipe.algorithm == recipe.algorithm
+
+
+def test_models_that_no_search_keeps_by_itself_are_refused_with_a_way_on(tmp_path, run, friends):
+    asked = ("network", "anonymize", friends, "--out", tmp_path / "out", "--model")
+    done = run(*asked, "relation-belief:limit=0.3,leaks=home=0.3")
+    assert done.exit_code == 2
+    assert "kind-removal:sensitive=love" in done.output
+    done = run(*asked, "k-degree:k=2", "--model", "l-opacity:limit=0.5")
+    assert done.exit_code == 2
+    assert "No algorithm keeps k-degree and l-opacity" in done.output
+
+
 def test_an_audit_reads_the_files_alone(tmp_path, friends, run):
     done = run(
         "network",
@@ -160,8 +193,8 @@ def test_what_is_left_out_is_told(tmp_path, run):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ([], "--algorithm"),
-        (["--algorithm", "sangrea"], "did you mean 'sangreea'"),
+        ([], "--model"),
+        (["--algorithm", "sangrea", "--model", "k-degree:k=2"], "did you mean 'sangreea'"),
         (["--algorithm", "sangreea"], "--model"),
         (["--algorithm", "sangreea", "--model", "k-degree:k=2"], "cannot keep k-degree"),
     ],

@@ -154,7 +154,7 @@ def test_columns_of_edges_are_the_first_that_hold_nothing_else(tmp_path):
     with pytest.raises(InvalidParameterError, match="two columns"):
         sf.networks.read(tmp_path / "net.csv", edge_columns=("a",))
     nx.write_graphml(nx.path_graph(3), tmp_path / "net.graphml")
-    with pytest.raises(ReadError, match="holds persons and edges itself"):
+    with pytest.raises(ReadError, match="hold persons and edges themselves"):
         sf.networks.read(tmp_path / "net.graphml", persons=tmp_path / "net.csv")
 
 
@@ -255,6 +255,34 @@ def test_nodes_may_be_numbers_of_numpy_and_kinds_must_be_texts():
         Network.from_networkx(graph, kind="kind")
     with pytest.raises(InvalidParameterError, match=r"sf\.Schema"):
         Network.from_networkx(graph, schema={"quasi": ["age"]})
+
+
+GML = """Creator "somebody"
+graph
+[
+  directed 0
+  node [ id 0 label "Beak" ]
+  node [ id 1 label "{}" ]
+  node [ id 2 label "Bumper" ]
+  edge [ source 1 target 0 ]
+  edge [ source 2 target 1 ]
+{}]
+"""
+
+
+def test_gml_names_persons_by_labels_that_differ(tmp_path):
+    path = tmp_path / "dolphins.gml"
+    path.write_text(GML.format("Fin", ""))
+    read = Network.read(path)
+    assert (sorted(read.keys.to_pylist()), read.size) == (["Beak", "Bumper", "Fin"], 2)
+    path.write_text(GML.format("Beak", ""))
+    assert sorted(Network.read(path).keys.to_pylist()) == [0, 1, 2]
+    path.write_text(GML.format("Fin", "  edge [ source 1 target 0 ]\n"))
+    assert Network.read(path, simplify=True).size == 2
+    path.write_text("graph [ node [ id 0 label secret = 1 ] ]")
+    with pytest.raises(ReadError, match="is no GML") as error:
+        Network.read(path)
+    assert "secret" not in str(error.value)
 
 
 def test_a_network_reads_itself(tmp_path):

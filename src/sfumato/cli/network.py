@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sfumato.networks.promise import Published
 
 EXAMPLES = examples(
-    "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
+    "sfumato network anonymize friends.txt --model k-degree:k=5 --out release",
     "sfumato network audit release/public --recipe release/internal/recipe.toml",
     "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml",
 )
@@ -87,13 +87,13 @@ class ReadingNetwork:
     def read(self, file: Path, how: Mapping[str, Any]) -> Network:
         """Read a network, and say what was left out."""
         from sfumato.cli.asking import listed
-        from sfumato.networks.reading import GRAPHML, read
+        from sfumato.networks.reading import GRAPHS, read
         from sfumato.networks.roles import ROLES, roles_in
 
         rest = {name: value for name, value in how.items() if name not in ROLES}
         if "edge_columns" in rest:
             rest["edge_columns"] = tuple(listed(str(rest["edge_columns"])))
-        if "attributes" in how and self.persons is None and file.suffix.lower() != GRAPHML:
+        if "attributes" in how and self.persons is None and file.suffix.lower() not in GRAPHS:
             raise InvalidParameterError(
                 "Columns of persons have roles, and there is no table of persons; give it by --persons."
             )
@@ -106,7 +106,9 @@ class ReadingNetwork:
 
 @app.command(
     epilog=examples(
-        "sfumato network anonymize friends.txt --model k-degree:k=5 --algorithm degree-sequence --out release",
+        "sfumato network anonymize dolphins.gml --model k-degree:k=3 --out release",
+        "sfumato network anonymize friends.txt --model k-degree:k=5 \\",
+        "    --algorithm degree-sequence:edges=add --out release",
         "sfumato network anonymize edges.csv --persons people.csv --quasi age,zip --sensitive disease \\",
         "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes \\",
         "    --model p-sensitive-k-anonymity:p=2,k=5,sensitive=disease --algorithm sangreea --out release",
@@ -131,7 +133,8 @@ def anonymize(
 ) -> None:
     """Publish a network so that what somebody knows of its structure finds nobody.
 
-    Files are lists of edges (.txt: two keys a line, as SNAP has them), GraphML, or a table with a row for each edge.
+    The models choose the usual search, unless one is named. Files are lists of edges (.txt: two keys a line, as SNAP
+    has them), GraphML, GML, or a table with a row for each edge.
     """
     from sfumato.networks.anonymizing import anonymize as make
     from sfumato.networks.anonymizing import carry_out
@@ -140,16 +143,14 @@ def anonymize(
 
     refuse_occupied(out, replace=replace)
     known = known_recipe(recipe, read_recipe, model, algorithm)
-    if known is None and algorithm is None:
-        raise InvalidParameterError(f"Say how to search by --algorithm; choose from {', '.join(ALGORITHMS)}.")
+    models = () if known is not None else asked_models(model, MODELS)
     how = reading.options(known.source if known else {})
     network = reading.read(file, how)
     with progress("Searching") as tell:
         if known is not None:
             release = carry_out(known, network, progress=tell)
         else:
-            search = asked("algorithm", str(algorithm), ALGORITHMS)
-            models = asked_models(model, MODELS)
+            search = None if algorithm is None else asked("algorithm", algorithm, ALGORITHMS)
             release = make(network, models=models, algorithm=search, source=how, progress=tell)
     write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 

@@ -44,13 +44,6 @@ EXAMPLES = examples(
     "sfumato ways count density points.csv --area 13.2,52.4,13.6,52.6 --epsilon 1 --budget ways.budget \\",
     "    --total 2 --analyst ann --out density.csv",
 )
-DEFAULT = {
-    "k-delta": "never-walk-alone",
-    "k-ways": "align-ways",
-    "km-places": "merge-places",
-    "lkc": "suppress-visits",
-    "place-owners": "hide-from-owners",
-}
 Published = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or its file of ways.", show_default=False)
 ]
@@ -114,7 +107,7 @@ def anonymize(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Publish ways so that a promise about them holds; the first promise chooses the search, unless one is named."""
+    """Publish ways so that a promise about them holds; the promises choose the usual search, unless one is named."""
     from sfumato.places.anonymizing import anonymize as make
     from sfumato.places.anonymizing import carry_out
     from sfumato.places.catalogue import ALGORITHMS, MODELS, read_recipe
@@ -131,7 +124,7 @@ def anonymize(
         if known is not None:
             release = carry_out(known, ways, progress=tell)
         else:
-            search = asked("algorithm", algorithm or DEFAULT[models[0].name], ALGORITHMS)
+            search = None if algorithm is None else asked("algorithm", algorithm, ALGORITHMS)
             release = make(ways, models=models, algorithm=search, source=how, progress=tell)
     release = release if show is None else release.showing(show)
     write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import UnsupportedModelError
@@ -49,6 +49,11 @@ class KindSearch(Settings, ABC, Generic[Data]):
     serves: ClassVar[tuple[type[KindPromise[Any]], ...]]
     draws: ClassVar[bool] = False
 
+    @classmethod
+    def usual(cls, data: Data) -> Self:  # noqa: ARG003 - some need it
+        """Return the search as it usually is for some data."""
+        return cls()
+
     @abstractmethod
     def find(self, request: KindRequest[Data]) -> Data:
         """Return data that keep all models, or raise `InfeasibleError`."""
@@ -61,6 +66,15 @@ class KindSearch(Settings, ABC, Generic[Data]):
                 raise UnsupportedModelError(
                     f"{type(self).__name__} cannot keep {model.name}; promise {served}, or choose another algorithm."
                 )
+
+
+def usual_search(models: Sequence[KindPromise[Any]], data: object, searches: Iterable[type[AnySearch]]) -> AnySearch:
+    """Return the first search that keeps all promises, for who names none."""
+    for search in searches:
+        if all(isinstance(model, search.serves) for model in models):
+            return search.usual(data)
+    named = " and ".join(model.name for model in models)
+    raise UnsupportedModelError(f"No algorithm keeps {named}; promise less at once, or something else.")
 
 
 AnySearch: TypeAlias = KindSearch[Any]  # of data of whatever kind

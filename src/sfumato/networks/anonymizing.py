@@ -14,9 +14,9 @@ import pyarrow as pa
 from sfumato.core.progress import Progress, followed
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.kinds.recipe import KindRecipe, Source
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.search import KindRequest, usual_search
 from sfumato.networks.auditing import Promised, audit, promises
-from sfumato.networks.catalogue import KIND
+from sfumato.networks.catalogue import ALGORITHMS, KIND
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.files import NODE, PERSON
 from sfumato.networks.measures import measured
@@ -33,7 +33,7 @@ def anonymize(
     network: Network,
     *,
     models: Sequence[Promised],
-    algorithm: NetworkSearch,
+    algorithm: NetworkSearch | None = None,
     secret: str | None = None,
     source: Source | None = None,
     progress: Progress | bool = False,
@@ -49,7 +49,7 @@ def anonymize(
     network : the original.
     models : what is promised, such as `[sf.networks.KDegree(k=5)]`; models of tables, such as `sf.KAnonymity(k=5)`, are
         about the persons of each super-node.
-    algorithm : how to search, such as `sf.networks.DegreeSequence()`.
+    algorithm : how to search, such as `sf.networks.DegreeSequence()`; by default the usual one for the models.
     secret : makes random choices repeatable: 64 hexadecimal digits, by default drawn from the operating system. It is
         kept in the recipe, which must stay private.
     source : how the network was read, which the recipe keeps.
@@ -63,9 +63,9 @@ def anonymize(
     if not isinstance(network, Network):
         raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
     check_secret("anonymize", secret)
-    recipe = KindRecipe(
-        kind=KIND, models=promises(models), algorithm=algorithm, secret=secret or draw_secret(), source=source or {}
-    )
+    asked = promises(models)
+    search = usual_search(asked, network, ALGORITHMS.values()) if algorithm is None else algorithm
+    recipe = KindRecipe(kind=KIND, models=asked, algorithm=search, secret=secret or draw_secret(), source=source or {})
     return carry_out(recipe, network, progress=progress)
 
 

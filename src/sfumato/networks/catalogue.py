@@ -43,15 +43,15 @@ PROMISES: dict[str, type[KindPromise[Any]]] = {
     )
 }
 MODELS: ChainMap[str, Any] = ChainMap(PROMISES, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
-ALGORITHMS: dict[str, type[NetworkSearch]] = {
+ALGORITHMS: dict[str, type[NetworkSearch]] = {  # who names none gets the first that keeps all promises
     search.name: search
     for search in (
         DegreeSequence,
-        KMatch,
         AlikeNeighborhoods,
+        RandomChange,
+        KMatch,
         Sangreea,
         LikelyPartition,
-        RandomChange,
         EdgeSwitching,
         KindRemoval,
         OpacityGreedy,

@@ -1,4 +1,4 @@
-"""Read a network from files: edge lists as SNAP has them, tables of edges and persons, GraphML, a released folder."""
+"""Read a network from files: edge lists as SNAP has them, tables of edges and persons, GraphML, GML, a release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sfumato.table.read import load, refuse_unreadable
 from sfumato.validation import require
 
 LISTS = (".txt", ".edges", ".edgelist", ".txt.gz", ".edges.gz", ".edgelist.gz")
-GRAPHML = ".graphml"
+GRAPHML, GML = GRAPHS = (".graphml", ".gml")
 OTHER_THAN_NUMBERS = re.compile(rb"[^0-9\n ,;-]")
 OTHERWISE_WRITTEN = re.compile(rb"(?m)(?:^|[ ,;])-?0[0-9]|-0|-(?![0-9])|[0-9]-")  # 07 is not 7
 NO_KEYS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|[^\n]{10000}")  # no list of edges has such characters, or such lines
@@ -47,8 +47,8 @@ def read(
     ----------
     source : a file of edges. In `.txt`, `.edges` and `.edgelist`, each line has the keys of two persons, with blanks,
         a comma or a semicolon between them, and lines that begin with `#`, `%` or `//` are left out, as in the files of
-        SNAP; these files may end in `.gz`. `.graphml` needs the extra `networks`. Any other file is a table of edges,
-        as `sf.read` reads it.
+        SNAP; these files may end in `.gz`. `.graphml` and `.gml` need the extra `networks`. Any
+        other file is a table of edges, as `sf.read` reads it.
     persons : a file with a table of persons, as `sf.read` reads it.
     key : the column of persons that holds the keys, by default the first.
     edge_columns : the columns of a table of edges that hold the keys of the two persons, by default the first two.
@@ -58,11 +58,13 @@ def read(
     path = Path(source)
     refuse_unreadable(path)
     first, second = _two_columns(edge_columns)
-    if path.name.lower().endswith(GRAPHML):
+    if path.suffix.lower() in GRAPHS:
         if persons is not None or edge_columns is not None:
-            raise ReadError("GraphML holds persons and edges itself; leave out the table of persons and columns.")
+            raise ReadError(
+                "GraphML and GML hold persons and edges themselves; leave out the table of persons and columns."
+            )
         how: dict[str, Any] = {"kind": kind, "weight": weight, "as_undirected": as_undirected, "simplify": simplify}
-        return Network.from_networkx(_graphml(path), schema=schema, **how)
+        return Network.from_networkx(_graph(path), schema=schema, **how)
     edges = edge_list(path) if path.name.lower().endswith(LISTS) else _edge_rows(path)
     return Network.from_edges(
         edges,
@@ -159,9 +161,22 @@ def _numbers(text: bytes, separator: str) -> bool:
     return found is not None and pa.types.is_integer(found["source"].type)
 
 
-def _graphml(path: Path) -> Any:
+def _graph(path: Path) -> Any:
+    """Read GraphML or GML; persons of GML are named by their labels if these differ, and by their numbers otherwise."""
     networkx = optional_library("networkx", extra="networks", error=ReadError)
+    what = "GraphML" if path.suffix.lower() == GRAPHML else "GML"
     try:
-        return networkx.read_graphml(path)
+        return networkx.read_graphml(path) if what == "GraphML" else _gml(networkx, path.read_bytes())
     except Exception as error:  # noqa: BLE001 - what a parser says of a failure may quote cells
-        raise ReadError(f"{path} is no GraphML ({type(error).__name__}); export it again.") from None
+        raise ReadError(f"{path} is no {what} ({type(error).__name__}); export it again.") from None
+
+
+def _gml(networkx: Any, raw: bytes) -> Any:
+    text = raw.decode("utf-8-sig")
+    if not re.search(r"(?m)^\s*multigraph\s+1", text):  # double edges are counted and told with those of other files
+        text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1\n multigraph 1", text, count=1)
+    found = networkx.parse_gml(text, label=None)
+    labels = networkx.get_node_attributes(found, "label")
+    if len(labels) == len(found) == len(set(labels.values())):
+        return networkx.relabel_nodes(found, labels)
+    return found

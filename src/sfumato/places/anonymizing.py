@@ -10,8 +10,8 @@ from sfumato.exceptions import BrokenPromiseError, InvalidParameterError
 from sfumato.kinds.audit import KindAudit, audited
 from sfumato.kinds.promise import AnyPromise, KindPromise
 from sfumato.kinds.recipe import KindRecipe, Source
-from sfumato.kinds.search import AnySearch, KindRequest, KindSearch
-from sfumato.places.catalogue import KIND
+from sfumato.kinds.search import AnySearch, KindRequest, KindSearch, usual_search
+from sfumato.places.catalogue import ALGORITHMS, KIND
 from sfumato.places.measures import measure_ways
 from sfumato.places.region_ways import RegionWays
 from sfumato.places.trajectories import Points, Trajectories
@@ -24,7 +24,7 @@ def anonymize(
     ways: Trajectories,
     *,
     models: Sequence[AnyPromise],
-    algorithm: AnySearch,
+    algorithm: AnySearch | None = None,
     secret: str | None = None,
     source: Source | None = None,
     progress: Progress | bool = False,
@@ -35,7 +35,7 @@ def anonymize(
     ----------
     ways : the trajectories.
     models : what is promised, such as `KDelta(k=5, delta=300)`.
-    algorithm : how ways are found that keep it, such as `NeverWalkAlone()`.
+    algorithm : how ways are found that keep it, such as `NeverWalkAlone()`; by default the usual one for the promises.
     secret : makes new numbers and other choices that hide somebody repeatable: 64 hexadecimal digits, by default drawn
         from the operating system. The recipe keeps it inside.
     source : how the original is read, for the recipe: the options of `Trajectories`.
@@ -47,8 +47,9 @@ def anonymize(
         If the promise cannot be kept.
     """
     check_models(models)
-    require(isinstance(algorithm, KindSearch), "anonymize", "algorithm", "such as NeverWalkAlone()", algorithm)
-    recipe = KindRecipe(kind=KIND, models=tuple(models), algorithm=algorithm, secret=secret, source=dict(source or {}))
+    search = usual_search(models, ways, ALGORITHMS.values()) if algorithm is None else algorithm
+    require(isinstance(search, KindSearch), "anonymize", "algorithm", "such as NeverWalkAlone()", search)
+    recipe = KindRecipe(kind=KIND, models=tuple(models), algorithm=search, secret=secret, source=dict(source or {}))
     return carry_out(recipe, ways, progress=progress)
 
 

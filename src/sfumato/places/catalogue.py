@@ -22,7 +22,7 @@ from sfumato.places.wait_for_me import WaitForMe
 
 KIND = "ways"
 MODELS: dict[str, type[KindPromise[Any]]] = {model.name: model for model in (KDelta, KWays, KMPlaces, LKC, PlaceOwners)}
-ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
+ALGORITHMS: dict[str, type[KindSearch[Any]]] = {  # who names none gets the first that keeps all promises
     algorithm.name: algorithm
     for algorithm in (NeverWalkAlone, WaitForMe, AlignWays, MergePlaces, SuppressVisits, HideFromOwners)
 }

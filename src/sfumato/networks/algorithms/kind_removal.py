@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from sfumato.coding.kernels.relations import keep_within
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, UnsupportedModelError
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.sangreea import Sangreea, merged_until_kept, smallest
 from sfumato.networks.clustered import ClusteredNetwork
@@ -53,6 +53,14 @@ class KindRemoval(NetworkSearch):
 
     sensitive: str
     keep: Literal["all", "some", "clusters", "capped-clusters", "none"] = "some"
+
+    @classmethod
+    def usual(cls, data: Published) -> Self:  # noqa: ARG003 - no network tells which of its kinds is sensitive
+        """Refuse: which kind is sensitive must be said."""
+        raise UnsupportedModelError(
+            "Only the algorithm kind-removal keeps these models, and it needs to know the sensitive kind of relations; "
+            "name it with sensitive, such as kind-removal:sensitive=love."
+        )
 
     def __post_init__(self) -> None:
         require(bool(self.sensitive), self, "sensitive", "the name of a kind", self.sensitive)
