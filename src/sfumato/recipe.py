@@ -22,9 +22,10 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.schema.settings import attribute_settings, schema_of
 from sfumato.script import as_python, constructor
-from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
+from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option, stated
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.dates import DateFormat
+from sfumato.table.formats.headers import Header
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 from sfumato.words import LANGUAGES
@@ -41,12 +42,14 @@ READING: dict[str, type] = {
     "encoding": str,
     "skip_rows": int,
     "skip_last": int,
+    "header": bool,
+    "names": tuple,
     "decimal": str,
     "thousands": str,
     "date_format": str,
     "column_types": dict,
 }
-TOLD = {str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
+TOLD = {tuple: "a list", str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,14 +275,16 @@ def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[st
     if not isinstance(given, Mapping):
         raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
     refuse_unknown(given, READING, owner)
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     for name, value in given.items():
         if type(value) is not READING[name]:
             raise RecipeError(f"The entry {name!r} in {owner} must be {TOLD[READING[name]]}.")
     try:
         Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
+        Header(names=given.get("names", ()))
     except InvalidParameterError as error:
         raise RecipeError(f"{owner} cannot be used: {error}") from None
-    return {name: value for name, value in given.items() if value not in ({}, 0, False)}
+    return stated(given)  # type: ignore[return-value]  # as READING says
 
 
 def models_of(content: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:

@@ -56,6 +56,20 @@ def test_a_table_is_read_again_with_other_options(bench_client):
     assert bench_client.desk.history.earlier is None
 
 
+def test_a_file_without_a_header_is_noticed_and_its_columns_named(bench_client):
+    records = b"39,clerk,flu\n50,nurse,cold\n38,clerk,flu\n" * 4
+    job = opened(bench_client, records, "people.data")
+    assert job.state == "done", job.error
+    assert bench_client.desk.columns == ["column_1", "column_2", "column_3"]
+    assert any("has no header" in remark for remark in bench_client.desk.project.source["remarks"])
+    assert "record, no header" in bench_client.get("/data").text
+    answer = bench_client.post("/reading", {"header": "false", "names": 'age, "job, now",disease'})
+    assert bench_client.follow(answer.json()["job"]).state == "done"
+    assert bench_client.desk.columns == ["age", "job, now", "disease"]
+    assert bench_client.desk.recipe.reading["names"] == ("age", "job, now", "disease")
+    assert 'value="age,&#34;job, now&#34;,disease"' in bench_client.get("/data").text
+
+
 @pytest.mark.parametrize("given", [{"separator": 5}, {"nothing": "x"}, {"decimal": ";"}, {"skip_rows": "x"}])
 def test_options_that_are_none_are_refused(bench_client, persons_csv, given):
     bench_client.open(persons_csv)

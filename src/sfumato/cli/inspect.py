@@ -13,6 +13,7 @@ from sfumato.cli.options import EngineOptions, Force, Json, Reading, Source, exa
 from sfumato.cli.printing import aligned, print_json, printable, progress, remark
 from sfumato.cli.remembering import as_options
 from sfumato.cli.summary import rows_counted_lines
+from sfumato.cli.words import in_shell
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import ReadError, SchemaError
 from sfumato.schema.roles import Role
@@ -69,7 +70,7 @@ def inspect(
     found = with_models(found, preset)
     if not any(each.role is not Role.IDENTIFIER for each in found.proposals):
         _refuse_nothing(found, reading)
-    more = [each for each in found.remarks if each not in loaded.remarks]
+    more = [each for each in map(in_shell, found.remarks) if each not in loaded.remarks]
     for sentence in more:
         remark(sentence)
     if out is not None:
@@ -107,13 +108,13 @@ def _found(file: str, reading: Reading, resources: Resources) -> tuple[Inspectio
             found = inspect_columns(loaded.table, labels=loaded.labels)
         told = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
         return replace(found, remarks=told), loaded
-    told_of, options = FileFindings(), reading.options()
+    told_of, options = FileFindings(proposing=True), reading.options()
     with progress("Inspecting"):
         found = inspect_files(resources, file, {}, options, told_of)
     for sentence in told_of.remarks:
         remark(sentence)
     settled: Any = {**options, **told_of.options}
-    return found, Loaded(table=None, reading=settled, remarks=tuple(told_of.remarks))
+    return found, Loaded(table=None, reading=settled, remarks=tuple(map(in_shell, told_of.remarks)))
 
 
 def _recipe(file: str, found: Inspection, loaded: Loaded, preset: str | None) -> str:

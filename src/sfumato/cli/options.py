@@ -95,6 +95,19 @@ class Reading:
     skip_last: Annotated[
         int, typer.Option(metavar="N", help="Lines or rows after the last record, as of totals.", show_default=False)
     ] = 0
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line or row is a header; by default found out, and asked for where it looks like a "
+            "record.",
+            show_default=False,
+        ),
+    ] = None
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="What the columns are called, instead of what a header says."),
+    ] = None
     fill_merged: Annotated[
         bool, typer.Option("--fill-merged", help="Give the value of merged cells of a sheet to all of them.")
     ] = False
@@ -140,12 +153,14 @@ class Reading:
         propose : whether to find the header and the sheet of a table, too.
         """
         from sfumato.cli.printing import be_quiet, progress, remark
+        from sfumato.cli.words import in_shell
         from sfumato.table.read import load
 
         if self.quiet:
             be_quiet()
         with progress("Reading"):
             loaded = load(source, self.options_for(source, remembered or {}), propose=propose)
+        loaded = replace(loaded, remarks=tuple(map(in_shell, loaded.remarks)))
         for sentence in loaded.remarks:
             remark(sentence)
         return loaded
@@ -160,10 +175,13 @@ class Reading:
     def options(self) -> dict[str, Option]:
         """Return the options of `sf.read` that are given."""
         from sfumato.cli.remembering import column_types
+        from sfumato.table.formats.base import stated
+        from sfumato.table.formats.headers import names_in
 
         given = {name: value for name, value in vars(self).items() if name not in {"quiet", "column_type"}}
         given["column_types"] = column_types(self.column_type)
-        return {name: value for name, value in given.items() if value not in (None, 0, False, {})}
+        given["names"] = () if self.names is None else names_in(self.names)
+        return stated(given)  # type: ignore[return-value]  # each is an option of reading
 
 
 @dataclass(frozen=True, kw_only=True)

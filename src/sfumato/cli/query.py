@@ -99,6 +99,8 @@ def init(
         max_rows=stated.max_rows,
     )
     table = _read(file, made)
+    if Path(file).suffix.lower() == ".xlsx" and "header" not in made.reading:
+        made = replace(made, reading={**made.reading, "header": True})  # seen once, so that no row decides it again
     with _forgotten_on_failure(budget):
         accountant = Accountant(budget, total=total, per_analyst=per_analyst)
         private = PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
@@ -264,6 +266,8 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
 def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     """Settle how a table is read, once and for all questions."""
     from sfumato.queries.private.store import READING
+    from sfumato.table.formats.base import stated
+    from sfumato.table.formats.headers import Header
     from sfumato.table.formats.known import FORMATS, is_url
     from sfumato.table.formats.lines import layout
 
@@ -271,8 +275,9 @@ def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     if file.lower().endswith(texts) and not is_url(file) and Path(file).is_file():
         tabs = ".tsv" in Path(file).name.lower() and reading.separator is None
         separator = "\t" if tabs else reading.separator
+        about = Header(given=reading.header, names=reading.options().get("names", ()))  # type: ignore[arg-type]  # as it is told
         separator, encoding = layout(
-            Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows
+            Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows, header=about
         )
         reading = replace(reading, separator=separator, encoding=encoding)
     given = reading.options() | {"separator": reading.separator, "encoding": reading.encoding}
@@ -283,7 +288,7 @@ def _settled(file: str, reading: Reading) -> dict[str, str | int]:
             f"--{option} cannot be used with sfumato query, which reads every cell as"
             " it is written; convert the table first."
         )
-    return {name: value for name, value in given.items() if value}  # type: ignore[misc]  # as READING says
+    return stated(given)  # type: ignore[return-value]  # as READING says
 
 
 def _read(source: str, store: Store) -> pa.Table:

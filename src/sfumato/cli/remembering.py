@@ -47,11 +47,15 @@ def as_options(reading: Mapping[str, Option]) -> str:
     >>> as_options({"separator": ";", "skip_rows": 2, "column_types": {"zip": "text"}})
     "--separator ';' --skip-rows 2 --column-type zip=text"
     """
+    from sfumato.table.formats.headers import written_names
+
     words: list[str] = []
     for name, value in reading.items():
         if isinstance(value, Mapping):
             words += [f"--column-type {shlex.quote(f'{column}={kind}')}" for column, kind in value.items()]
         else:
             option = f"--{name.replace('_', '-')}"
-            words.append(option if value is True else f"{option} {shlex.quote(str(value))}")
+            shown = written_names(value) if isinstance(value, tuple | list) else str(value)
+            negated = option.replace("--", "--no-", 1)
+            words.append(option if value is True else negated if value is False else f"{option} {shlex.quote(shown)}")
     return " ".join(words)

@@ -32,7 +32,7 @@ class ShellWords:
         if isinstance(value, Mapping):
             return " ".join(f"{option} {shlex.quote(f'{key}={each}')}" for key, each in value.items())
         if value is False or value is None:
-            return f"no {option}"
+            return self.options.get(f"no {name}", f"no {option}")
         return f"{option} {shlex.quote(self.shown(value))}"
 
     def owned(self, owner: str, name: str) -> str:
@@ -82,6 +82,7 @@ def words_of(command: Any, arguments: list[str]) -> Iterator[None]:
     for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
     options = {each.name: _called(each) for each in command.params}
+    options |= {f"no {each.name}": each.secondary_opts[0] for each in command.params if each.secondary_opts}
     token = _WORDS.set(ShellWords(options))
     try:
         yield

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
-from sfumato.table.formats.base import Format, Option
+from sfumato.table.formats.base import Format, Option, stated
 from sfumato.table.formats.column_types import retyped
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.findings import FileFindings
@@ -61,6 +61,8 @@ def read(
     as_text: bool = False,
     skip_rows: int = 0,
     skip_last: int = 0,
+    header: bool | None = None,
+    names: Sequence[str] = (),
     fill_merged: bool = False,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -74,8 +76,8 @@ def read(
 
     Parameters
     ----------
-    source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx, .dta, .sav, .por, .sas7bdat, .xpt), a
-        database URL such as `sqlite:///census.db`, `duckdb:///census.duckdb` or
+    source : a file (.csv, .tsv, .txt, .data, .dat, each also with .gz, .parquet, .pq, .xlsx, .dta, .sav, .por,
+        .sas7bdat, .xpt), a database URL such as `sqlite:///census.db`, `duckdb:///census.duckdb` or
         `postgresql://user:password@host/census`, or what a format of another package reads.
     table, query, sheet : for a database, one of the first two; for a workbook, the sheet, by default the first.
     separator, encoding : for a text file; by default detected.
@@ -85,6 +87,9 @@ def read(
         refused unless separator and encoding are both given, as they are by who looked at the file before.
     skip_rows, skip_last : how many lines of a text file, or rows of a sheet, stand before the header, such as a title,
         and after the last record, such as totals.
+    header : whether the first line of a text file, or row of a sheet, is a header; found out if not given, and refused
+        where it looks like a record, so that no record becomes the names of columns.
+    names : what the columns are called, instead of what a header says; without a header `column_1` and so on.
     fill_merged : in a workbook, whether all merged cells have the value of the first, which alone holds it.
     decimal, thousands : the decimal mark of numbers in text, `"."` or `","`, and what stands between thousands.
     date_format : how days are written, as in `"dd.mm.yyyy"` or `"yyyy年m月d日"`; ISO dates are always read.
@@ -93,6 +98,7 @@ def read(
     """
     given: dict[str, Option | None] = {"table": table, "query": query, "sheet": sheet, "fill_merged": fill_merged}
     given |= {"separator": separator, "encoding": encoding, "missing": missing, "as_text": as_text}
+    given |= {"header": header, "names": names if isinstance(names, str) else tuple(names)}
     given |= {"skip_rows": skip_rows, "skip_last": skip_last, "decimal": decimal, "thousands": thousands}
     given |= {"date_format": date_format, "column_types": column_types}
     loaded = load(source, given)
@@ -116,9 +122,9 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
     form = FORMATS["parquet"] if several else format_of(source, ReadError)
     types: Any = {} if "column_types" in form.read_options else options.get("column_types") or {}
     given = given_options(form, {**options, "column_types": None} if types else options)
-    findings = FileFindings()
+    findings = FileFindings(proposing=propose)
     if propose and form.tells:
-        findings = proposed_shape(form, Path(source), given)
+        findings = replace(proposed_shape(form, Path(source), given), proposing=True)
         given |= findings.options
     told = {"findings": findings} if form.tells and not given.get("as_text") else {}
     found = _read(form, source, given | told)
@@ -139,7 +145,7 @@ def given_options(form: Format, options: Mapping[str, Option | None]) -> dict[st
         rows = options.get(name, 0)
         good = isinstance(rows, int) and is_whole(rows) and rows >= 0
         require(good, "read", name, "a whole number of at least 0", rows)
-    return honored(form, "read", {name: value for name, value in options.items() if value not in (0, {})})
+    return honored(form, "read", stated(options))
 
 
 def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> Loaded:

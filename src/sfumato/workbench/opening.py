@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import checked_reading
+from sfumato.table.formats.headers import names_in
 from sfumato.workbench.bodies import body_of
 from sfumato.workbench.desk import Desk, Replaced
 from sfumato.workbench.jobs import Job
@@ -72,9 +74,19 @@ class Opening:
             raise ReadError("Open the table again with the command line: its place is not kept.")
         self._agreed(request)
         place = str(self.desk.project.folder / place)
-        given = {name: value for name, value in (await body_of(request)).items() if value not in ("", None, 0, False)}
+        given = _settled(await body_of(request))
         return JSONResponse(self.open(place, self.desk.name, reading=checked_reading(given)).facts(), 202)
 
     def open(self, place: str, name: str, **request: Any) -> Job:
         """Let the worker open a table; `place` is a path, or a URL that is not kept."""
         return self.desk.start("open", {"place": place, "name": name, **request})
+
+
+def _settled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of reading that some fields of the page state."""
+    given = {name: value for name, value in fields.items() if value not in ("", None, 0, False)}
+    if given.get("header") in {"true", "false"}:
+        given["header"] = given["header"] == "true"
+    if isinstance(given.get("names"), str):
+        given["names"] = names_in(given["names"])
+    return given

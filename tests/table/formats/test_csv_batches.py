@@ -166,7 +166,6 @@ def test_packed_files_and_legacy_encodings_are_read(tmp_path):
         ('a,b\n1,"open\n2,x\n', "quotation mark"),
         ("a,b\n1,2\n1,2,3\n", "has 2 cells"),
         ("a,\n1,2\n3,4\n", "Column 2 of"),
-        ("a,a\n1,2\n", "Several columns are named"),
     ],
 )
 def test_what_cannot_be_read_is_refused_without_any_cell(content, says, tmp_path):

@@ -12,7 +12,16 @@ from typing import Any
 from sfumato.exceptions import RecipeError
 from sfumato.table.toml import read_toml
 
-READING = {"table": str, "query": str, "sheet": str, "separator": str, "encoding": str, "skip_rows": int}
+READING = {
+    "table": str,
+    "query": str,
+    "sheet": str,
+    "separator": str,
+    "encoding": str,
+    "skip_rows": int,
+    "header": bool,
+    "names": list,
+}
 FORMAT = "sfumato query store 1"
 REMEDY = "make one by sfumato query init"
 

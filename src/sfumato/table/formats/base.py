@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 Option: TypeAlias = "str | int | bool | tuple[str, ...] | Mapping[str, str]"
 
 CONVENTIONS = ("decimal", "thousands", "date_format", "column_types")
-SHAPE = ("missing", "skip_rows", "skip_last", "as_text")
+SHAPE = ("missing", "skip_rows", "skip_last", "header", "names", "as_text")
 READ_OPTIONS = ("table", "query", "sheet", "fill_merged", "separator", "encoding", *SHAPE, *CONVENTIONS)
 WRITTEN = ("separator", "encoding", "decimal", "date_format")  # the conventions of text files that are also written
 WRITE_OPTIONS = ("table_name", "if_exists", "excel_safe", *WRITTEN)
+
+
+def stated(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that say anything; of those that are true or false, `header` does so in either case."""
+    empty: tuple[object, ...] = (None, 0, False, {}, (), [])
+    return {
+        name: value for name, value in options.items() if (name == "header" and value is False) or value not in empty
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEPARATORS = (",", ";", "\t", "|")
+SPACE_MARK = " "  # any number of spaces
+WIDE = 2  # cells
+NUMBER = r"[-+]?[0-9]*[.,]?[0-9]+(?:[eE][-+]?[0-9]+)?"
 BLOCK = 1 << 24
 SAMPLE = 1 << 16
 MOSTLY = 0.9
@@ -44,15 +47,44 @@ def detect_separator(data: bytes) -> str:
             scores[separator] = (agreeing, columns)
     if scores:
         return max(scores, key=lambda separator: scores[separator])
+    if separated_by_spaces(data):
+        return SPACE_MARK
     return next((separator for separator in SEPARATORS if separator not in header), SEPARATORS[0])
 
 
-def _bare_lines(data: bytes) -> list[str]:
-    """Return the first lines that are not empty, without what stands in quotes."""
+def separated_by_spaces(data: bytes) -> bool:
+    r"""Return whether spaces part nearly all lines into the same number of cells, some of which are numbers.
+
+    >>> separated_by_spaces(b"A11 6 A34\nA12 48 A32\n"), separated_by_spaces(b"name\nEve Smith\nBob Jones\n")
+    (True, False)
+    """
+    rows = [line.split() for line in _bare_lines(data, "q")]
+    (width, often), *_ = Counter(map(len, rows)).most_common(1) or [(0, 0)]
+    alike = [row for row in rows if len(row) == width]
+    if width < WIDE or len(rows[0]) != width or often < max(FEWEST_LINES, MOSTLY * len(rows)):
+        return False
+    return any(
+        all(re.fullmatch(NUMBER, cell) or cell in {"?", "NA"} for cell in cells[1:])
+        for cells in zip(*alike, strict=True)
+    )
+
+
+def tabbed(data: bytes) -> bytes:
+    r"""Put tabs where any number of spaces and tabs stand between cells.
+
+    >>> tabbed(b'  5.1   "a b"\n10 x  \n')
+    b'5.1\t"a b"\n10\tx\n'
+    """
+    ends = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
+    return re.sub(rb'(?<![^ \t\r\n])("(?:[^"]|"")*")(?![^ \t\r\n])|[ \t]+', lambda found: found[1] or b"\t", ends)
+
+
+def _bare_lines(data: bytes, quoted: str = "") -> list[str]:
+    """Return the first lines that are not empty, with something else for what stands in quotes."""
     sample = data[:SAMPLE].decode(errors="replace")
     if len(data) > SAMPLE:
         sample = sample[: max(sample.rfind("\n"), sample.rfind("\r"))]
-    bare = re.sub(QUOTED_CELL, "", sample)
+    bare = re.sub(QUOTED_CELL if not quoted else r'"(?:[^"]|"")*"', quoted, sample)
     return [line for line in bare.splitlines() if line.strip()]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.table.formats.cells import (
     SEPARATORS,
+    SPACE_MARK,
 )
 from sfumato.table.formats.column_types import typed_column
 from sfumato.table.formats.conventions import Conventions, refuse_absent
@@ -20,6 +22,7 @@ from sfumato.table.formats.dates import ISO
 from sfumato.table.formats.detecting import Detected, detect, tell
 from sfumato.table.formats.encoding import encoded
 from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.headers import Header, sample_of
 from sfumato.table.formats.inference import MISSING, present
 from sfumato.table.formats.numerals import COMMA, POINT, written
 from sfumato.table.formats.text_file import TextFile, columns_of, named_columns
@@ -47,6 +50,8 @@ def read_csv(
     missing: tuple[str, ...] = MISSING,
     skip_rows: int = 0,
     skip_last: int = 0,
+    header: bool | None = None,
+    names: Sequence[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
     date_format: str | None = None,
@@ -54,7 +59,7 @@ def read_csv(
     as_text: bool = False,
     findings: FileFindings | None = None,
 ) -> pa.Table:
-    """Read a CSV file with a header line as a canonical table.
+    """Read a CSV file as a canonical table.
 
     Spaces around unquoted cells are dropped and empty lines are skipped. A cell is missing if it is empty or,
     when not quoted, one of the spellings in `missing`; in columns of numbers, dates or booleans also when
@@ -64,10 +69,12 @@ def read_csv(
     Parameters
     ----------
     path : the file; a name that ends in .gz is unpacked.
-    separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
+    separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab, bar and
+        space, which stands for any number of spaces.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
     skip_rows, skip_last : how many lines, such as titles and totals, stand before the header and after the records.
+    header, names : see `sfumato.table.formats.headers.Header`.
     decimal, thousands, date_format, column_types : see `sfumato.table.formats.conventions.Conventions`.
     as_text : read line by line, every cell as its own text, so that no row changes how another is read.
     findings : is told what was found out.
@@ -75,16 +82,20 @@ def read_csv(
     conventions = Conventions(
         decimal=decimal, thousands=thousands, date_format=date_format, column_types=column_types or {}
     )
-    known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
-    require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
+    known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n')
+    require(known, "read", "separator", "one ASCII character other than a quote or line break", separator)
     separator = "\t" if separator is None and _has_tabs(path) else separator
+    about = Header(given=header, names=names)
     if as_text:
-        return _read_lines(path, separator, encoding, missing, skip_rows)
+        return _read_lines(path, separator, encoding, missing, skip_rows, about)
     findings = FileFindings() if findings is None else findings
     source = TextFile.read(path, encoding, findings).below(separator, skip_rows, skip_last)
-    parts = named_columns(source, *columns_of(source, missing))
+    rows = sample_of(source.data, source.separator) or [[]]
+    source = replace(source, header=about.above(path, rows[0], rows[1:], findings, "line"))
+    first, columns = columns_of(source, missing)
+    parts = named_columns(source, about.called(path, first, findings, header=source.header), columns)
     refuse_absent(conventions.column_types, parts)
-    findings.options["separator"] = source.separator
+    source.tell(findings)
     found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
     tell(found, conventions, findings)
     return canonical(_typed(parts, missing, found, len(source.data)))
@@ -99,14 +110,14 @@ def _typed(
     return pa.table(dict(zip(parts, in_threads(typed, parts, size), strict=True)))
 
 
-def _read_lines(
-    path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...], skip_rows: int
+def _read_lines(  # noqa: PLR0917 - the options of reading
+    path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...], skip_rows: int, about: Header
 ) -> pa.Table:
     from sfumato.table.formats.lines import layout, read_lines
 
     if separator is None or encoding is None:
-        separator, encoding = layout(path, separator=separator, encoding=encoding, skip_rows=skip_rows)
-    return read_lines(path, separator=separator, encoding=encoding, missing=missing, skip_rows=skip_rows)
+        separator, encoding = layout(path, separator=separator, encoding=encoding, skip_rows=skip_rows, header=about)
+    return read_lines(path, separator=separator, encoding=encoding, missing=missing, skip_rows=skip_rows, header=about)
 
 
 def _has_tabs(path: Path) -> bool:
@@ -144,7 +155,8 @@ def write_csv(
     conventions = Conventions(decimal=decimal, date_format=date_format)
     usual = "\t" if _has_tabs(path) else ";" if decimal == COMMA else ","
     chosen = separator or usual
-    require(chosen != decimal, "write", "separator", "another character than the decimal mark", separator)
+    fits = chosen not in {decimal, SPACE_MARK}
+    require(fits, "write", "separator", "another character than the decimal mark, and no space", separator)
     with ExitStack() as stack:
         sink: BinaryIO = stack.enter_context(path.open("wb"))
         if path.suffix.lower() == ".gz":

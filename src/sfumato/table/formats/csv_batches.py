@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
-from sfumato.table.columns import refuse_duplicates
 from sfumato.table.formats.base import Option
-from sfumato.table.formats.cells import trimmed, without_last_lines
+from sfumato.table.formats.cells import tabbed, trimmed, without_last_lines
 from sfumato.table.formats.column_types import by_conventions, parser, typed_column
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.detecting import detect, tell
 from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.headers import Header, sample_of
 from sfumato.table.formats.inference import MISSING, Parse, cast_or_none, present, typed
 from sfumato.table.formats.text_file import TextFile, cells_below, header_of
 from sfumato.table.formats.utf8_files import Utf8File, utf8_file
@@ -85,12 +85,12 @@ class CsvBatches:
     def _texts(self, given: Conventions) -> dict[str, pa.Array]:
         """Write all cells as texts, and return the different ones of every column whose type they decide."""
         text, source, start, end = self._opened()
-        names, below = header_of(source)
+        first, below = header_of(source)
         if not trimmed(source.data[:below], source.separator)[1]:
             raise ReadError(
                 f"The header of {self.path} has a quotation mark that is not closed at the end of its cell."
             )
-        refuse_duplicates(name for name in names if name)
+        names = self._about.called(self.path, first, self.findings, header=source.header)
         refuse_absent(given.column_types, [name for name in names if name])
         kept = {name: place for place, name in enumerate(names) if name}
         decided = {name: _Different() for name in kept if given.column_types.get(name) != TEXT}
@@ -117,14 +117,29 @@ class CsvBatches:
         self.findings.remarks += text.remarks
         skip_rows: Any = self.options.get("skip_rows", 0)
         skip_last: Any = self.options.get("skip_last", 0)
+        separator: Any = self.options.get("separator") or ("\t" if ".tsv" in self.path.name.lower() else None)
+        source = TextFile(path=self.path, data=self._head(text, skip_last)).below(separator, skip_rows, 0)
+        source.tell(self.findings)
+        if source.spaced:
+            text = Utf8File(_tabbed(text, self.place / "tabbed"), 0, text.encoding)
+            source = TextFile(path=self.path, data=self._head(text, skip_last)).below("\t", skip_rows, 0)
+        rows = sample_of(source.data, source.separator) or [[]]
+        source = replace(source, header=self._about.above(self.path, rows[0], rows[1:], self.findings, "line"))
+        start = text.start + len(self._head(text, skip_last)) - len(source.data)
+        return text, source, start, _end(text.path, skip_last)
+
+    def _head(self, text: Utf8File, skip_last: int) -> bytes:
+        """Return the first bytes of the text, which tell its header and separator."""
         end = _end(text.path, skip_last)
         with text.path.open("rb") as file:
             file.seek(text.start)
-            head = file.read(max(0, min(end - text.start, max(HEAD, self.batch))))
-        separator: Any = self.options.get("separator") or ("\t" if ".tsv" in self.path.name.lower() else None)
-        source = TextFile(path=self.path, data=head).below(separator, skip_rows, 0)
-        self.findings.options["separator"] = source.separator
-        return text, source, text.start + len(head) - len(source.data), end
+            return file.read(max(0, min(end - text.start, max(HEAD, self.batch))))
+
+    @property
+    def _about(self) -> Header:
+        given: Any = self.options.get("header")
+        names: Any = self.options.get("names", ())
+        return Header(given=given, names=names)
 
     def _refuse_unnamed(self, names: list[str], columns: list[pa.ChunkedArray]) -> None:
         for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
@@ -216,6 +231,14 @@ class _Typed:
                 return cast
         places = pc.index_in(distinct, value_set=self.known)
         return pa.chunked_array([self.values.take(places).combine_chunks().take(codes)], self.type)
+
+
+def _tabbed(text: Utf8File, target: Path) -> Path:
+    """Write a file whose cells are separated by spaces with tabs between them."""
+    with text.path.open("rb") as file, target.open("wb") as written:
+        file.seek(text.start)
+        written.writelines(map(tabbed, file))
+    return target
 
 
 def _end(path: Path, skip_last: int) -> int:

@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from itertools import islice, zip_longest
@@ -17,15 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
-from sfumato.table.columns import refuse_duplicates, texts_of
+from sfumato.table.columns import texts_of
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.headers import GLANCE as HEADERS
+from sfumato.table.formats.headers import Header
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, size_of, titles_in, typed_cells, width_of
 from sfumato.table.frames import canonical
 from sfumato.table.limits import most_unpacked, too_large
-from sfumato.table.values import text, texts, zoned_texts
+from sfumato.table.values import texts, zoned_texts
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def read_excel(
     missing: tuple[str, ...] = MISSING,
     skip_rows: int = 0,
     skip_last: int = 0,
+    header: bool | None = None,
+    names: Sequence[str] = (),
     fill_merged: bool = False,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -57,7 +61,7 @@ def read_excel(
     as_text: bool = False,
     findings: FileFindings | None = None,
 ) -> pa.Table:
-    """Read one sheet, by default the first; its first row that is not empty is the header.
+    """Read one sheet, by default the first; its first row that is not empty is the header, unless it is a record.
 
     Cells have the types of the sheet, or are all texts; text cells in `missing` and blank ones are missing values,
     unless they were entered with an apostrophe, which makes them text. Rows without any value are skipped. For
@@ -72,21 +76,23 @@ def read_excel(
     rows = rows[: len(rows) - skip_last]
     if not rows:
         raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
-    names = ["" if name is None else text(name).strip() for name in rows[0]]
-    refuse_duplicates(name for name in names if name)
-    refuse_absent(conventions.column_types, names)
-    columns = list(zip_longest(*rows[1:]))
-    columns += [(None,) * (len(rows) - 1)] * (len(names) - len(columns))
+    about = Header(given=header, names=names)
+    first, *below = [[(cell or "").strip() for cell in texts_of(row).to_pylist()] for row in rows[: HEADERS + 1]]
+    above = about.above(path, first, below, findings, "row")
+    called = about.called(path, first, findings, header=above)
+    refuse_absent(conventions.column_types, called)
+    rows = rows[1:] if above else rows
+    columns = list(zip_longest(*rows))
+    columns += [(None,) * len(rows)] * (len(called) - len(columns))
     named: dict[str, list[Any]] = {}
     absent = {*missing, NOT_AVAILABLE}
-    for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
+    for place, (name, cells) in enumerate(zip_longest(called, columns, fillvalue=""), start=1):
         values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
         if name:
             named[name] = values
         elif not as_text and any(value is not None for value in values):
-            raise ReadError(
-                f"Column {place} of {path} has no name; name it or drop it from the sheet{_titled(rows, skip_rows)}."
-            )
+            titled = _titled([tuple(cell or None for cell in first), *rows], skip_rows)
+            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet{titled}.")
     if as_text:
         return pa.table({name: texts_of(values) for name, values in named.items()})
     return canonical(pa.table(typed_cells(named, conventions, findings)))

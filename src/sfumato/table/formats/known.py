@@ -51,11 +51,12 @@ def _database(name: str, *schemes: str, extra: str = "") -> Format:
     )
 
 
+OTHER_BOOKS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
 _OUR_FORMATS = (
     Format(
         name="csv",
         kind="a text file",
-        suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
+        suffixes=tuple(f".{each}{packed}" for packed in ("", ".gz") for each in ("csv", "tsv", "txt", "data", "dat")),
         read=_later("csv", "read_csv"),
         write=_later("csv", "write_csv"),
         read_options=("separator", "encoding", *SHAPE, *CONVENTIONS),
@@ -138,7 +139,8 @@ def release_format(name: object, *, excel_safe: bool = False) -> Format:
 def honored(form: Format, verb: str, options: Mapping[str, object]) -> dict[str, object]:
     """Return the options that were given, and refuse those that a format does not honor."""
     side, known = ("source", "read_options") if verb == "read" else ("target", "write_options")
-    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    said = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in said.items() if value is not False or name == "header"}
     for name, value in given.items():
         kinds = dict.fromkeys(each.kind for each in FORMATS.built_in.values() if name in getattr(each, known))
         expected = f"left out unless the {side} is {' or '.join(kinds)}"
@@ -163,6 +165,8 @@ def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
     scheme = _database_in(path)
     if scheme is not None:
         raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table=.")
+    if name.endswith(OTHER_BOOKS):
+        raise error(f"{path} is a workbook that cannot be read; save it as .xlsx, or its sheet as .csv, and read that.")
     able = (each for each in _usable() if (each.write if error is WriteError else each.read) is not None)
     raise error(f"{path} has no known suffix{_known([suffix for each in able for suffix in each.suffixes])}")
 

@@ -10,21 +10,29 @@ from pathlib import Path
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError
-from sfumato.table.columns import refuse_duplicates
-from sfumato.table.formats.cells import after_lines, detect_separator
+from sfumato.table.formats.cells import after_lines, detect_separator, tabbed
 from sfumato.table.formats.encoding import detect_encoding, unpacked, utf8_bytes
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.headers import Header, sample_of
 from sfumato.table.formats.inference import MISSING
 
+USUAL = Header()
 MARK = "\ufeff"
 PROBE = '\n\r,;"'
 
 
 def layout(
-    path: Path, *, separator: str | None = None, encoding: str | None = None, skip_rows: int = 0
+    path: Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    skip_rows: int = 0,
+    header: Header = USUAL,
 ) -> tuple[str, str]:
     """Tell the separator and the encoding of a text file once, so that they can be kept.
 
-    A quotation mark that is not closed on its line is refused: a cell of several lines would make one row many.
+    A quotation mark that is not closed on its line is refused: a cell of several lines would make one row many. So is a
+    first line that looks like a record, unless it is said what it is.
     """
     encoding = (encoding or detect_encoding(path)).removesuffix("-sig")
     text = utf8_bytes(path, encoding)
@@ -37,20 +45,31 @@ def layout(
                 f"Line {number} of {path} has a quotation mark that is not closed on its line; write every row on one"
                 " line, or save the table as Parquet."
             )
+    first, *rows = sample_of(after_lines(text, skip_rows) or b"", separator) or [[]]
+    header.above(path, first, rows, FileFindings(), "line")
     return separator, encoding
 
 
 def read_lines(
-    path: Path, *, separator: str, encoding: str, missing: Sequence[str] = MISSING, skip_rows: int = 0
+    path: Path,
+    *,
+    separator: str,
+    encoding: str,
+    missing: Sequence[str] = MISSING,
+    skip_rows: int = 0,
+    header: Header = USUAL,
 ) -> pa.Table:
     """Read a text file as a table of texts.
 
     A line that has more or fewer cells than the header is a row without any value, and bytes that are not of the
     encoding become replacement characters. No line but the header is ever refused.
     """
-    header, *lines = [line for line in _lines(path, encoding, skip_rows) if line.strip()] or [""]
-    names = [cell for cell, _ in _cells(header.removeprefix(MARK), separator)]
-    refuse_duplicates(name for name in names if name)
+    lines = [line for line in _lines(path, encoding, skip_rows) if line.strip()] or [""]
+    lines[0] = lines[0].removeprefix(MARK)
+    first = [cell for cell, _ in _cells(lines[0], separator)]
+    named = not header.names if header.given is None else header.given
+    names = header.called(path, first, FileFindings(), header=named)
+    lines = lines[1:] if named else lines
     absent = {*missing, ""}
     rows = [
         [None if cell == "" or (cell in absent and not quoted) else cell for cell, quoted in _cells(line, separator)]
@@ -68,6 +87,8 @@ def _lines(path: Path, encoding: str, skip_rows: int) -> list[str]:
 
 def _cells(line: str, separator: str) -> list[tuple[str, bool]]:
     """Take a line apart into cells, and whether each is quoted; spaces around cells are dropped."""
+    if separator == " ":
+        line, separator = tabbed(line.encode()).decode(), "\t"
     if '"' not in line:
         return [(cell.strip(" "), False) for cell in line.split(separator)]
     return [

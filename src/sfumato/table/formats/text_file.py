@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from sfumato.exceptions import ReadError
-from sfumato.table.columns import refuse_duplicates
 from sfumato.table.formats.cells import (
     SEPARATORS,
+    SPACE_MARK,
     after_lines,
     detect_separator,
     first_record,
@@ -24,6 +24,7 @@ from sfumato.table.formats.cells import (
     separator_below,
     stated_separator,
     stray_quote_line,
+    tabbed,
     titles_above,
     trimmed,
     uneven_line,
@@ -51,6 +52,8 @@ class TextFile:
     separator: str = ","
     given: bool = False
     skipped: int = 0
+    header: bool = True
+    spaced: bool = False
 
     @classmethod
     def read(cls, path: Path, encoding: str | None, findings: FileFindings) -> TextFile:
@@ -67,7 +70,15 @@ class TextFile:
         data = without_last_lines(_from_header(self.path, self.data, skipped), skip_last)
         given = separator or stated
         chosen = given or detect_separator(data)
-        return replace(self, data=data, separator=chosen, given=given is not None, skipped=skipped)
+        spaced = chosen == SPACE_MARK
+        data, chosen = (tabbed(data), "\t") if spaced else (data, chosen)
+        return replace(self, data=data, separator=chosen, spaced=spaced, given=given is not None, skipped=skipped)
+
+    def tell(self, findings: FileFindings) -> None:
+        """Note the separator, and say so if it is spaces."""
+        findings.options["separator"] = SPACE_MARK if self.spaced else self.separator
+        if self.spaced and not self.given:
+            findings.remarks.append(f"{self.path} is read as separated by spaces; confirm it with separator=' '.")
 
     @property
     def titled(self) -> str:
@@ -144,7 +155,7 @@ def cells_below(source: TextFile, width: int, missing: tuple[str, ...], line: in
 
 
 def header_of(source: TextFile) -> tuple[list[str], int]:
-    """Read the names in the header, and find where the rest begins."""
+    """Read the cells of the first line, and find where the records begin: after it, unless it is one."""
     header, start = first_record(source.data, source.separator)
     names = _names(header, source.separator)
     if len(names) > MOST_COLUMNS:
@@ -153,7 +164,7 @@ def header_of(source: TextFile) -> tuple[list[str], int]:
         _refuse_other_separator(source.path, names[0], source.separator)
     if not source.given and len(names) == 1:
         _refuse_title(source)
-    return names, start
+    return names, start if source.header else 0
 
 
 def _from_header(path: Path, text: bytes, skipped: int) -> bytes:
@@ -232,8 +243,7 @@ def _uneven(source: TextFile, width: int) -> str:
 def named_columns(
     source: TextFile, names: list[str], columns: list[pa.ChunkedArray]
 ) -> dict[str, tuple[pa.Array, pa.Array]]:
-    """Return the coded columns by name; a column with neither name nor value is dropped."""
-    refuse_duplicates(name for name in names if name)
+    """Return the coded columns by their different names; a column with neither name nor value is dropped."""
     parts = {}
     found = zip(names, columns, in_threads(coded, columns, len(source.data)), strict=True)
     for place, (name, column, cells) in enumerate(found, start=1):

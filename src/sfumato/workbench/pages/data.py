@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.release.proposing import USUAL_READING
 from sfumato.reporting.column_pictures import bars_picture
+from sfumato.table.formats.headers import written_names
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.uploads import suffixes
@@ -20,6 +21,8 @@ OPTIONS = (
     ("date_format", "text"),
     ("skip_rows", "number"),
     ("skip_last", "number"),
+    ("header", "choice"),
+    ("names", "text"),
     ("sheet", "text"),
 )
 
@@ -36,8 +39,8 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
             {
                 "name": name,
                 "type": kind,
-                "found": reading.get(name, USUAL_READING.get(name, "")),
-                "given": given.get(name, ""),
+                "found": _written(reading.get(name, USUAL_READING.get(name, ""))),
+                "given": _written(given.get(name, "")),
             }
             for name, kind in OPTIONS
             if name in source.get("options", ())
@@ -49,6 +52,13 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
             for column, details in zip(inspected, desk.details, strict=True)
         ],
     }
+
+
+def _written(value: Any) -> Any:
+    """Return the value of an option as its field has it."""
+    if isinstance(value, tuple | list):
+        return written_names(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _told(say: Words, details: Mapping[str, Any]) -> str:
