@@ -240,7 +240,9 @@ def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | Non
 
 def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:
     encoded = texts(column).dictionary_encode()
-    place = np.append(by_text(encoded.dictionary.to_pylist(), view.texts(name)), len(view.texts(name)))
+    found, same = by_text(encoded.dictionary.to_pylist(), view.texts(name)), view.groups.domains[name].same
+    found = found if same is None else np.append(same, -1)[found]  # what looks alike is one value to an adversary, too
+    place = np.append(found, len(view.texts(name)))
     indices = encoded.indices.fill_null(len(place) - 1).to_numpy(zero_copy_only=False)
     codes: Ints = place[indices[rows]]
     return codes

@@ -33,6 +33,8 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield from unpromised_lines(audit)
     if audit.truth is not None:
         yield from _truth_lines(audit)
+    for each in audit.merged_values:
+        yield f"{warning('Merged:')} {printable(each.sentence)}"
     yield from rows_counted_lines(audit.rows_counted)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.lookalikes import lookalikes
 from sfumato.exceptions import HierarchyError, SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.values import as_dictionary, texts
@@ -37,13 +38,15 @@ def nearly_unique(distinct: int, rows: int) -> bool:
 class Domain:
     """The leaves of one attribute; code i represents leaf i, code `len(domain)` a missing value.
 
-    `values` are typed (numbers, dates) on the numeric scale and canonical texts on every other scale.
+    `values` are typed (numbers, dates) on the numeric scale and canonical texts on every other scale. For a sensitive
+    attribute, `same` gives the leaf that represents each leaf: cells of leaves that look alike have one code.
     """
 
     name: str
     scale: Scale
     values: pa.Array
     hierarchy: Hierarchy | None = None
+    same: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -55,6 +58,14 @@ class Domain:
     def missing(self) -> int:
         """The code of a missing value."""
         return len(self)
+
+    @property
+    def merged(self) -> tuple[int, int]:
+        """How many leaves look like others, and as how many they count."""
+        if self.same is None:
+            return 0, 0
+        alike = np.bincount(self.same)
+        return int(alike[alike > 1].sum()), int(np.count_nonzero(alike > 1))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -90,13 +101,20 @@ class Domain:
                 f"Column {self.name!r} has {found.null_count} distinct values outside its {self.scale} domain; "
                 "extend its hierarchy or order."
             )
-        look_up = np.append(found.to_numpy(zero_copy_only=False), self.missing).astype(_code_type(len(self)))
+        places = found.to_numpy(zero_copy_only=False)
+        places = places if self.same is None else self.same[places]
+        look_up = np.append(places, self.missing).astype(_code_type(len(self)))
         indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
         return np.asarray(look_up[indices])
 
 
 def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     """Find the domain of one column from its values and what the schema says about it."""
+    domain = _described(name, column, schema)
+    return replace(domain, same=lookalikes(domain.values)) if name in schema.sensitive else domain
+
+
+def _described(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     distinct = as_dictionary(column).dictionary
     scale = scale_of(name, distinct.type, schema)
     if name in schema.orders:

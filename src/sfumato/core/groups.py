@@ -217,7 +217,7 @@ class Groups:
             places = np.append(domain.encode(pa.chunked_array([values])).astype(np.int64), domain.missing)
             histograms[name] = self.histograms[name].numbered(places, len(domain) + 1)
             totals[name] = np.zeros(len(domain) + 1, dtype=np.int64)
-            totals[name][places] = self.totals[name]
+            np.add.at(totals[name], places, self.totals[name])
         return replace(
             self,
             histograms=histograms,

@@ -103,9 +103,11 @@ class ConfidenceBounding(PrivacyModel):
         shares = (counts.counts + counts.missing[rows]) / sizes[rows]
         unseen = counts.missing / sizes
         if isinstance(self.bounds, Mapping):
-            texts = domain_of(self, groups, self.sensitive).texts
+            domain = domain_of(self, groups, self.sensitive)
             bounds = np.full(counts.width, np.inf)
-            bounds[: len(texts)] = [self.bounds.get(text, np.inf) for text in texts]
+            bounds[: len(domain)] = [self.bounds.get(text, np.inf) for text in domain.texts]
+            if domain.same is not None:  # the smallest bound of all that look alike
+                np.minimum.at(bounds, domain.same, bounds[: len(domain)].copy())
             shares, unseen = shares / bounds[counts.codes], unseen / min(self.bounds.values())
         return np.maximum(counts.reduce(np.maximum, shares), unseen)
 

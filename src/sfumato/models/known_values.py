@@ -42,6 +42,11 @@ def categories_of(
     numbered = [numbers[categories[text]] if text in categories else unknown for text in domain.texts]
     nodes = np.full(histogram.width, missing, dtype=np.int64)
     nodes[: len(domain)] = numbered
+    if domain.same is not None:  # a value without a category has that of one that looks alike
+        named = np.flatnonzero(nodes[: len(domain)] != unknown)[::-1]
+        alike = np.full(len(domain), unknown, dtype=np.int64)
+        alike[domain.same[named]] = nodes[named]
+        nodes[: len(domain)] = np.where(nodes[: len(domain)] == unknown, alike, nodes[: len(domain)])
     occurs = np.zeros(histogram.width, dtype=np.bool_)
     occurs[histogram.codes] = True
     uncovered = int((occurs & (nodes == unknown)).sum())

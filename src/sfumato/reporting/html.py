@@ -43,6 +43,7 @@ def render_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
         "series": None if facts["series"] is None else SeriesTold.of(facts["series"]),
         "series_columns": COLUMNS,
         "rows_counted": telling.rows_counted_told(facts["audit"], words),
+        "merged": telling.merged_told(facts["audit"], words),
         "words": words,
         "drawn": drawn,
         "known": facts["rows"]["original"] is not None,
@@ -103,6 +104,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     context = {
         "promise": promise,
         **_promised(promise, promise, words),
+        "merged": telling.merged_told(promise, words),
         "columns": [telling.described(column, words) for column in dictionary],
         "forms": forms,
         "has_missing": any(column["missing"] for column in dictionary),

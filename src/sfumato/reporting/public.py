@@ -59,6 +59,7 @@ def promise_of(
         "unpromised": unpromised_facts(audit),
         **(masked_facts(masking, models) if masking else {}),
         **({"counterfeits": dict(counterfeits)} if counterfeits else {}),
+        **({"merged_values": merged_facts(audit)} if audit.merged_values else {}),
         **({"rows_counted": ENGLISH("promises.rows_counted_told")} if counts_rows else {}),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
@@ -99,6 +100,11 @@ def plain_values(value: Any) -> Any:
 def unpromised_facts(audit: Audit) -> list[dict[str, Any]]:
     """Name every sensitive column without a promise, with its worst exposure in the published table, and in words."""
     return [{**each.to_dict(), "words": each.sentence} for each in unpromised(audit)]
+
+
+def merged_facts(audit: Audit) -> list[dict[str, Any]]:
+    """Tell how many values of each sensitive column look alike or overlap, as the published table shows them."""
+    return [{**each.to_dict(), "words": each.sentence} for each in audit.merged_values]
 
 
 def promised(

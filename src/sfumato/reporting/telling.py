@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.core.persons import RowsPerIndividual
+from sfumato.judging.audit.audit import MergedValues
 from sfumato.judging.audit.unpromised import Unpromised
 from sfumato.models.words import ModelWords
 from sfumato.reporting import numbers
@@ -100,6 +101,12 @@ def unpromised_told(found: Sequence[Mapping[str, Any]], say: Words) -> list[str]
 def rows_counted_told(audit: Mapping[str, Any], say: Words) -> list[str]:
     """Say of tables whose individuals have several rows that rows are counted."""
     return [RowsPerIndividual(**each).sentence.in_words(say) for each in audit.get("rows_counted", ())]
+
+
+def merged_told(told: Mapping[str, Any], say: Words) -> list[str]:
+    """Say which values of sensitive columns look alike or overlap, and count as one."""
+    plain = [{key: value for key, value in each.items() if key != "words"} for each in told.get("merged_values", ())]
+    return [MergedValues(**each).sentence.in_words(say) for each in plain]
 
 
 def masking_told(steps: Sequence[Mapping[str, Any]], say: Words) -> list[dict[str, Any]]:

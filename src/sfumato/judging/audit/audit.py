@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -32,6 +32,25 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean, require
+from sfumato.words import Sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedValues:
+    """Values of a sensitive attribute that look alike or overlap: how many there are, and as how many they count."""
+
+    column: str
+    values: int
+    counted: int
+
+    @property
+    def sentence(self) -> Sentence:
+        """What was merged, in words, without the values."""
+        return Sentence("promises.merged_values", column=self.column, values=self.values, n=self.counted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +78,24 @@ class Audit:
         return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
 
     @property
+    def remarks(self) -> tuple[Sentence, ...]:
+        """What a reader of the figures should know: which values were merged, and that rows are counted."""
+        return tuple(each.sentence for each in (*self.merged_values, *self.rows_counted))
+
+    @property
     def counts_rows(self) -> bool:
         """Whether individuals are known to have several rows in the original."""
         return any(each.table == "original" for each in self.rows_counted)
+
+    @property
+    def merged_values(self) -> tuple[MergedValues, ...]:
+        """The values of sensitive attributes that look alike or overlap, which count as one."""
+        return tuple(
+            MergedValues(column=name, values=values, counted=counted)
+            for name, domain in self.counts.sensitive_domains.items()
+            for values, counted in [domain.merged]
+            if values
+        )
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Return the level that the table reaches for a model, for one sensitive attribute if there are several."""
@@ -134,6 +168,7 @@ class Audit:
                 for v in self.levels
             ],
             **({} if self.truth is None else {"truth": self.truth.to_dict()}),
+            **({"merged_values": [each.to_dict() for each in self.merged_values]} if self.merged_values else {}),
             **({"rows_counted": [each.to_dict() for each in self.rows_counted]} if self.rows_counted else {}),
         }
 
@@ -151,7 +186,7 @@ class Audit:
             f"Audit: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.records:,} records, {len(self.sizes):,} groups"
         )
         truth = [] if self.truth is None else [_truth_line(self.truth)]
-        return "\n".join([head, *lines, *truth, *(each.sentence for each in self.rows_counted)])
+        return "\n".join([head, *lines, *truth, *self.remarks])
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -160,7 +195,7 @@ class Audit:
         )
         head = "".join(f"<th>{title}</th>" for title in ("promise", "level", "holds", "records violating"))
         caption = f"{'holds' if self.holds else 'does not hold'}: {self.records:,} records, {len(self.sizes):,} groups"
-        remarks = "".join(f"<p>{escape(each.sentence)}</p>" for each in self.rows_counted)
+        remarks = "".join(f"<p>{escape(each)}</p>" for each in self.remarks)
         return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>{remarks}"
 
 

@@ -25,6 +25,7 @@ from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.flagged_cells import FlaggedBuckets, FlaggedCells, whole_buckets
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.k_anonymity import KAnonymity
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
@@ -58,6 +59,11 @@ class Counts:
     persons: Ints | None = None
     _known: dict[tuple[tuple[str, ...], bool], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """The domains of the sensitive attributes, as the published table alone tells them."""
+        return self.of(KAnonymity(k=1))[1].domains
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
         """Return the groups that an adversary sees for a model, and the published groups themselves."""

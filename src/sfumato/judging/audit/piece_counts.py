@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError
@@ -26,6 +27,11 @@ class PieceCounts:
     sizes: npt.NDArray[np.int64]
     totals: Totals
     rare: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """The domains of the sensitive attributes."""
+        return {name: column.domain for name, column in self.totals.columns.items()}
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
         """Return the groups for a model of their sizes; refuse one of sensitive values or of some columns."""

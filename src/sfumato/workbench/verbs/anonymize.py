@@ -50,7 +50,7 @@ def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
         "unpromised": [each.sentence.told for each in unpromised(release.audit)],
-        "rows_counted": [each.sentence.told for each in release.audit.rows_counted],
+        "remarks": [each.told for each in release.audit.remarks],
         "measures": dict(release.measures),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},

@@ -1,0 +1,98 @@
+"""Sensitive values that a reader takes for one are one value, in the audit and in every search alike."""
+
+import json
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.coding.lookalikes import lookalikes
+from sfumato.exceptions import InfeasibleError
+
+SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+TWO = sf.DistinctLDiversity(l=2, sensitive="disease")
+ALIKE = [
+    ("flu", "{flu}"),
+    ("flu", "{flu, cold}"),
+    ("[1, 2]", "[1,2]"),
+    ("5000", "5000.0"),
+    ("caf\u00e9", "cafe\u0301"),
+    ("flu", "flu "),
+    ("flu", "fl\u200bu"),
+    ("flu", "Flu"),
+    ("flu", "\uff46\uff4c\uff55"),
+    ("diabetes", "d\u0131abetes"),
+    ("0.30000000000000004", "0.3"),
+    ("N/A", "n/a"),
+    ("[0, 10)", "[9, 12]"),
+    ("[0, 10)", "5"),
+    ("{flu, cold}", "{cold, hiv}"),
+]
+APART = [("flu", "cold"), ("[0, 10)", "[10, 20)"), ("[0, 10)", "10"), ("A+", "A-"), ("1000000000001", "1000000000002")]
+
+
+def table(one, other):
+    return pa.table({"age": [30, 30, 40, 40], "disease": [one, other, one, other]})
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_a_group_of_two_notations_is_not_diverse(one, other):
+    audit = sf.audit(table(one, other), SCHEMA, [TWO])
+    assert audit.level("distinct-l-diversity") == 1
+    (merged,) = audit.merged_values
+    assert (merged.column, merged.values, merged.counted) == ("disease", 2, 1)
+    assert one not in merged.sentence.replace("'disease'", "")
+    with pytest.raises(InfeasibleError, match="reaches 1, 2 is needed"):
+        sf.anonymize(table(one, other), SCHEMA, [TWO])
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_other_values_are_told_apart(one, other):
+    audit = sf.audit(table(one, other), SCHEMA, [TWO])
+    assert audit.holds
+    assert audit.merged_values == ()
+
+
+def test_numbers_that_differ_by_rounding_are_one_value():
+    assert not sf.audit(table(0.1 + 0.2, 0.3), SCHEMA, [TWO]).holds
+    assert sf.audit(table(0.1, 0.2), SCHEMA, [TWO]).holds
+    assert lookalikes(pa.array([math.nan, 1.0, math.nan])) is None
+
+
+def test_values_are_alike_by_way_of_others_wherever_these_stand():
+    values = pa.array(["flu", "hiv", "cold", "{flu, cold}", "{ cold, Ebola }"])
+    assert lookalikes(values).tolist() == [0, 1, 0, 0, 0]
+
+
+@given(st.lists(st.sampled_from([each for pair in (*ALIKE, *APART) for each in pair]), min_size=1, unique=True))
+def test_what_is_alike_does_not_depend_on_the_order_of_the_values(values):
+    def classes(given):
+        found = lookalikes(pa.array(given))
+        same = range(len(given)) if found is None else found.tolist()
+        return {frozenset(given[at] for at in range(len(given)) if same[at] == each) for each in same}
+
+    assert classes(values) == classes(values[::-1])
+
+
+@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Optimal(), sf.Anatomy()])
+def test_no_search_finds_what_the_audit_would_withhold_and_cells_stay_as_they_are(algorithm, tmp_path):
+    cells = ["flu", "Flu", "{flu, cold}", "hiv", "HIV ", "gout", "flu", "gout"]
+    data = pa.table({"age": list(range(8)), "disease": cells})
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(2, 4)})
+    model = sf.FrequencyLDiversity(l=2, sensitive="disease")
+    release = sf.anonymize(data, schema, [model], algorithm)
+    assert release.audit.level("frequency-l-diversity") >= 2
+    assert sorted(release.published["disease"].to_pylist()) == sorted(cells)
+    release.write(tmp_path / "out")
+    told = json.loads((tmp_path / "out/public/promise.json").read_text("utf-8"))["merged_values"]
+    assert [(each["values"], each["counted"]) for each in told] == [(5, 2)]
+    assert "look alike or overlap" in (tmp_path / "out/public/about.html").read_text("utf-8")
+
+
+def test_bounds_and_categories_of_one_spelling_hold_for_all():
+    bounds = sf.ConfidenceBounding(bounds={"HIV": 0.4}, sensitive="disease")
+    data = pa.table({"age": [30, 30, 40, 40], "disease": ["Hiv", "HIV", "flu", "flu"]})
+    assert not sf.audit(data, SCHEMA, [bounds]).holds
