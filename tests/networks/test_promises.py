@@ -183,3 +183,12 @@ def test_classes_of_the_real_network(shared_data):
     asked = ("H1", "H2", "H3", "stable", "neighborhood")
     assert [classes(network, knowledge) for knowledge in asked] == expected
     assert int((S.candidates(network) < 5).sum()) == 207
+
+
+def test_distances_to_hubs_are_refused_before_the_search_and_still_judged():
+    network = network_of(nx.karate_club_graph())
+    model = S.KCandidates(k=2, knowledge="hubs-3")
+    for algorithm in (None, S.KMatch()):
+        with pytest.raises(UnsupportedModelError, match="attack the release by hubs-3"):
+            S.anonymize(network, models=[model], algorithm=algorithm)
+    assert model.judge(network).level == 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ import pyarrow as pa
 
 from sfumato.coding.kernels.aligning import Rule, anneal_rows, class_sizes, count_classes, number_classes
 from sfumato.core.progress import Progress
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.network import Network, sorted_edges
@@ -66,6 +69,16 @@ class KMatch(NetworkSearch):
     def __post_init__(self) -> None:
         require(self.edges in {"add", "change"}, self, "edges", '"add" or "change"', self.edges)
         require(is_whole(self.turns) and self.turns >= 0, self, "turns", "a whole number of at least 0", self.turns)
+
+    def check(self, models: Sequence[KindPromise[Any]]) -> None:
+        """Refuse other promises, and distances to hubs: each hub is the only one at distance 0 from herself."""
+        super().check(models)
+        for model in models:
+            if isinstance(model, KCandidates) and model.k > 1 and model.knowledge.startswith("hubs"):
+                raise UnsupportedModelError(
+                    f"Nothing keeps {model.name} against {model.knowledge}: a hub alone is at distance 0 from herself. "
+                    f"Promise H2 or another knowledge, and attack the release by {model.knowledge}."
+                )
 
     def find(self, request: KindRequest[Published]) -> Network:
         """Arrange persons, and join or part all places to which an edge moves."""

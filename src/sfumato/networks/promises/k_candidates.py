@@ -17,7 +17,8 @@ class KCandidates(GraphPromise):
     Parameters
     ----------
     k : the least number of candidates.
-    knowledge : what is known of a person, as for `candidates`.
+    knowledge : what is known of a person, as for `candidates`. No search keeps distances to hubs, which find the hubs
+        themselves: judge and attack by them.
 
     References
     ----------
