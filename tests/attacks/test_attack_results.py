@@ -47,9 +47,9 @@ def test_impossible_counts_are_refused(successes, trials, level):
 
 
 def test_success_is_told_only_where_it_is_sure():
-    assert result(40, baseline=0.1, control=12).succeeds
-    assert not result(40, baseline=0.35, control=12).succeeds
-    assert not result(40, baseline=0.1, control=30).succeeds
+    assert result(40, baseline=0.1, control=12).gains
+    assert not result(40, baseline=0.35, control=12).gains
+    assert not result(40, baseline=0.1, control=30).gains
 
 
 def test_excess_counts_from_what_is_right_anyway():
@@ -62,7 +62,7 @@ def test_the_worst_attack_answers_each_question():
     mild, bad = result(30), result(60, attack="worse")
     other = result(10, question="inference", sensitive="ill")
     assert Attacks(results=(mild, bad, other)).questions() == {"linkability": bad, "inference": other}
-    assert Attacks(results=(mild, bad, other)).succeeding == (mild, bad)
+    assert Attacks(results=(mild, bad, other)).gaining == (mild, bad)
 
 
 def test_results_are_found_by_name():

@@ -48,7 +48,7 @@ def test_a_few_wrong_items_and_stars_do_not_help():
     found = ScoreMatching(known=8, wrong=2, tolerance=1).run(table, **COLUMNS, seed=1)
     assert found.precision > 0.9
     assert found.rate > 0.6
-    assert found.succeeds
+    assert found.gains
 
 
 def test_nobody_is_found_by_wrong_items_alone():

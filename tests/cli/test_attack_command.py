@@ -173,3 +173,19 @@ def test_options_of_a_series_and_of_one_table_are_kept_apart(run, given, sentenc
     result = run("attack", *given, *ROLES)
     assert result.exit_code == 2
     assert sentence in result.stderr
+
+
+def test_what_the_guarantee_allows_stands_beside_every_rate_and_decides_the_exit_code(run):
+    given = [*ROLES, *WITH, *ROWS, "--attack", "linkage"]
+    kept = run("attack", "release/public/table.csv", *given, "--k", 8)
+    assert kept.exit_code == 0, kept.stderr
+    assert "within the guarantee" in kept.stdout
+    assert "the guarantee allows up to 12.5%" in kept.stdout
+    assert "succeeds" not in kept.stdout
+    broken = run("attack", "release/public/table.csv", *given, "--k", 200)
+    assert broken.exit_code == 1
+    assert "ABOVE THE GUARANTEE" in broken.stdout
+    assert "Guarantee: DOES NOT HOLD" in broken.stdout
+    unjudged = run("attack", "release/public/table.csv", *given)
+    assert unjudged.exit_code == 0
+    assert "NOT LIMITED" in unjudged.stdout

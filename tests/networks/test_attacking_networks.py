@@ -153,10 +153,10 @@ def test_scores_of_pairs_are_those_of_the_definitions(name, graph):
 
 def test_hidden_relations_are_found_by_communities_and_not_in_a_random_network():
     for found in guess_relations(setting(FRIENDS, targets=150)):
-        assert found.succeeds
+        assert found.gains
         assert found.details["against two steps apart"] < found.rate
     noise = network_of(nx.gnm_random_graph(300, 1500, seed=1))
-    assert not any(found.succeeds for found in guess_relations(setting(noise)))
+    assert not any(found.gains for found in guess_relations(setting(noise)))
 
 
 def test_pairs_two_steps_apart_are_all_as_likely():
@@ -172,7 +172,7 @@ def test_a_hidden_relation_is_not_seen():
     """Removing hidden edges removes what gives them away: here they are all that is known of a pair."""
     pairs = network_of(nx.from_edgelist([(2 * each, 2 * each + 1) for each in range(300)]))
     for found in guess_relations(setting(pairs)):
-        assert not found.succeeds
+        assert not found.gains
 
 
 def with_values(network, values):
@@ -190,7 +190,7 @@ def test_what_neighbors_share_is_guessed():
         assert found.rate > 0.9
         assert found.targets == 10  # of 100 with a value
     drawn = with_values(alike, np.random.default_rng(1).permutation(home[:100]).tolist() + [None] * 5)
-    assert not any(found.succeeds for found in guess_attribute(setting(drawn), "disease"))
+    assert not any(found.gains for found in guess_attribute(setting(drawn), "disease"))
 
 
 def test_naive_bayes_sees_that_opposites_attract():
@@ -249,8 +249,8 @@ def test_all_attacks_run_before_and_after(release):
     before, after = (S.attack(each, FRIENDS, **options) for each in (FRIENDS, release))
     assert [each.attack for each in before] == [each.attack for each in after]
     for name in ("structure by H2", "seed and propagate"):
-        assert before.result(name).succeeds
-        assert not after.result(name).succeeds
+        assert before.result(name).gains
+        assert not after.result(name).gains
     assert before.result("planted persons").rate > after.result("planted persons").rate == 0
     assert S.attack(release, FRIENDS, **options).to_dict() == after.to_dict()
     assert not after.skipped

@@ -32,11 +32,11 @@ def test_seeds_spread_over_a_copy_and_not_over_strangers():
     number = np.random.default_rng(2).permutation(300)
     found = propagated(FRIENDS.with_edges(number[FRIENDS.edges]), number)
     assert found.rate > 0.8
-    assert found.succeeds
+    assert found.gains
     assert found.targets == 10 * 290
     assert found.interval[0] < 0.75  # ten runs, not 2,900 persons
     stranger = network_of(nx.gnm_random_graph(300, FRIENDS.size, seed=1))
-    assert not propagated(stranger, np.arange(300)).succeeds
+    assert not propagated(stranger, np.arange(300)).gains
 
 
 def test_seeds_are_kept_and_nobody_is_claimed_twice():

@@ -31,7 +31,7 @@ def test_friends_are_found_by_where_they_meet():
     movers = generate_movers(60, 21, seed=2)
     ways = Trajectories(movers.seen(rate=0.8, error=20, seed=1))
     found = infer_friends(ways, movers.friends, meters=300, seed=1)
-    assert found.succeeds
+    assert found.gains
     assert found.rate == pytest.approx(
         (found.details["friends found"] + 1 - found.details["strangers taken for friends"]) / 2
     )

@@ -81,7 +81,7 @@ def test_nights_are_those_of_the_clock_on_the_wall(movers):
 def test_persons_are_linked_across_sources(sources, method, least):
     found = link_sources(*sources, truth=np.arange(40), method=method, meters=300)
     assert found.details["best is right"] >= least
-    assert found.succeeds
+    assert found.gains
     assert found.precision > 0.7
 
 
@@ -99,7 +99,7 @@ def test_links_that_say_nothing_are_the_control_where_all_are_there(sources):
     assert found.control_targets == 40
     assert found.control < 0.2
     wrong = link_sources(*sources, truth=np.roll(np.arange(40), 1), meters=300)
-    assert not wrong.succeeds
+    assert not wrong.gains
 
 
 def test_distances_of_all_chains_are_those_of_every_pair(sources):

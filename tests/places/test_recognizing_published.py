@@ -39,14 +39,14 @@ def test_every_attack_finds_the_original(original, known):
     found = sf.places.attack(original, original, **known)
     assert [each.attack for each in found] == list(ATTACKS)
     assert not found.skipped
-    assert {each.attack for each in found.succeeding} >= set(ATTACKS) - {"who-knows-whom"}
+    assert {each.attack for each in found.gaining} >= set(ATTACKS) - {"who-knows-whom"}
     assert found.result("tracking").runs == 10
 
 
 def test_new_numbers_alone_protect_nobody(original, known):
     plain = shuffled(original, np.arange(len(original)))
     found = sf.places.attack(plain, original, **known)
-    assert {*ATTACKS} - {"tracking", "who-knows-whom"} <= {each.attack for each in found.succeeding}
+    assert {*ATTACKS} - {"tracking", "who-knows-whom"} <= {each.attack for each in found.gaining}
     assert "have their keys" in found.skipped["tracking"]
 
 
@@ -54,7 +54,7 @@ def test_ways_of_other_persons_tell_nothing(original, known):
     """If every way is somebody else's, claims are about the wrong persons, and none of them is better than guessing."""
     others = shuffled(original, np.roll(np.arange(len(original)), 1))
     found = sf.places.attack(others, original, **known)
-    assert not found.succeeding
+    assert not found.gaining
     assert found.result("home-work").successes == 0
     assert found.result("home-work").control > 0.5
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato.attacks.results import Verdict
 from sfumato.words import words_in
 from sfumato.workbench.pages.risk import _attack
 
@@ -11,7 +12,7 @@ ATTACKS = ("singling-out", "linkage", "homogeneity", "background-knowledge", "sk
 ATTACKS += ("membership", "similarity", "composition")
 
 
-def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, succeeds=False, before=0.5):
+def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, verdict="no gain", allowed=None, before=0.5):
     after = {"rate": rate, "low": rate / 2, "high": 2 * rate, "guessing": guessing, "control": control}
     return {
         "attack": name,
@@ -19,14 +20,16 @@ def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, succeeds=Fa
         "sensitive": "",
         "targets": 150,
         "before": None if before is None else {"rate": before},
-        "after": {**after, "succeeds": succeeds},
+        "after": {**after, "verdict": verdict, "allowed": allowed},
     }
 
 
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
-        ({"succeeds": True}, "succeeds"),
+        ({"verdict": "not limited"}, "gains, not limited"),
+        ({"verdict": "within the guarantee", "allowed": 0.2}, "within the guarantee"),
+        ({"verdict": "above the guarantee", "allowed": 0.01}, "above the guarantee"),
         ({}, "not surely better"),
         ({"rate": 0.01}, "no better than guessing"),
         ({"rate": 0.1, "control": 0.2}, "no better than guessing"),
@@ -34,21 +37,22 @@ def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, succeeds=Fa
     ],
 )
 def test_an_attack_that_may_be_better_is_not_called_no_better(given, verdict):
-    told = _attack(attack(**given), 5, words_in("en"))
+    told = _attack(attack(**given), words_in("en"))
     assert told["verdict"] == verdict
     assert ("may be chance" in told["meaning"]) == (verdict == "not surely better")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.parametrize("succeeds", [True, False])
+@pytest.mark.parametrize("verdict", list(Verdict))
 @pytest.mark.parametrize("before", [0.5, None])
-def test_every_attack_has_its_words(language, name, succeeds, before):
-    told = _attack(attack(name, succeeds=succeeds, before=before), 5, words_in(language))
+def test_every_attack_has_its_words(language, name, verdict, before):
+    told = _attack(attack(name, verdict=verdict, allowed=0.2, before=before), words_in(language))
     assert "{" not in told["meaning"] + told["title"] + told["picture"]
 
 
 def test_linkage_is_explained_by_what_is_promised():
-    told = _attack(attack(rate=0.076, guessing=0.0, succeeds=True), 5, words_in("en"))
+    told = _attack(attack(rate=0.076, guessing=0.0, verdict="within the guarantee", allowed=0.2), words_in("en"))
     assert "7.6% of the time" in told["meaning"]
-    assert "up to 20.0%, which is 1 in 5" in told["meaning"]
+    assert "what is promised allows up to 20.0%" in told["meaning"]
+    assert told["color"] == "good"

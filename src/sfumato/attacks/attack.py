@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +14,16 @@ from sfumato.attacks.base import Attack
 from sfumato.attacks.beliefs import Ints
 from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
+from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
-from sfumato.attacks.results import Attacks
+from sfumato.attacks.results import AttackResult, Attacks
 from sfumato.attacks.running import chosen_attack, run_all
 from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
 from sfumato.judging.evidence import Evidence
+from sfumato.models.base import PrivacyModel
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
@@ -53,6 +57,7 @@ def attack(
     outsiders: Frame | None = None,
     other: Frame | None = None,
     other_schema: Schema | None = None,
+    models: Sequence[PrivacyModel] = (),
     targets: int = MOST_TARGETS,
     seed: int | None = None,
 ) -> Attacks:
@@ -74,6 +79,7 @@ def attack(
     correspondence : the row of the original, if given, or else of the known table that each published row comes from.
     outsiders : known people who are not in the published table.
     other, other_schema : a second release of the same people, for the attack on their composition by what both share.
+    models : what is promised of the published table: then every result tells the rate that the guarantee allows.
     targets, seed : attack at most this many people, drawn at random; a seed makes all draws repeatable.
     """
     _check(schema, targets, seed)
@@ -90,14 +96,20 @@ def attack(
         targets=targets,
         seed=draw_seed() if seed is None else seed,
     )
-    return _run([chosen_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting)
+    return _run([chosen_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting, models)
 
 
 def attack_evidence(
-    evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int, tell: Progress = silent
+    evidence: Evidence,
+    attacks: Sequence[Attack],
+    models: Sequence[PrivacyModel] = (),
+    *,
+    targets: int,
+    seed: int,
+    tell: Progress = silent,
 ) -> Attacks:
     """Attack evidence that others judge, too, as one would who knows everybody in the original; see `attack`."""
-    return _run(attacks, worst_case(evidence, targets=targets, seed=seed), tell)
+    return _run(attacks, worst_case(evidence, targets=targets, seed=seed), models, tell)
 
 
 def _check(schema: object, targets: object, seed: object) -> None:
@@ -121,11 +133,39 @@ def _rows(
     return rows
 
 
-def _run(chosen: Sequence[Attack], setting: AttackSetting, tell: Progress = silent) -> Attacks:
+def _run(
+    chosen: Sequence[Attack], setting: AttackSetting, models: Sequence[PrivacyModel], tell: Progress = silent
+) -> Attacks:
     """Run the chosen attacks, all of which must apply; by default all that apply."""
     _refuse_perturbed(setting)
-    results, skipped = run_all(chosen, ATTACKS, setting, tell)
+    guarantee = Guarantee(tuple(models), tuple(setting.schema.quasi))
+    limited = [_Limited(each, guarantee) for each in chosen]
+    every = {name: partial(_Limited.of, kind, guarantee) for name, kind in ATTACKS.items()}
+    results, skipped = run_all(limited, every, setting, tell)
     return Attacks(results=results, skipped=skipped)
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """An attack whose results tell what a guarantee allows."""
+
+    attack: Attack
+    guarantee: Guarantee
+
+    @classmethod
+    def of(cls, kind: Callable[[], Attack], guarantee: Guarantee) -> _Limited:
+        return cls(kind(), guarantee)
+
+    @property
+    def name(self) -> str:
+        return self.attack.name
+
+    def refusal(self, setting: AttackSetting) -> str | None:
+        return self.attack.refusal(setting)
+
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
+        for each in self.attack.run(setting):
+            yield replace(each, allowed=self.attack.allowed(self.guarantee, each.sensitive))
 
 
 def _refuse_perturbed(setting: AttackSetting) -> None:

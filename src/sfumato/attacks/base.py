@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
 
@@ -27,6 +28,10 @@ class Attack(ABC):
 
     def refusal(self, setting: AttackSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
         """Return why the attack does not apply to a setting; None if it does."""
+        return None
+
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:  # noqa: ARG002 - most models limit few attacks
+        """Return the largest rate that a guarantee allows; None if it does not limit this attack."""
         return None
 
     @abstractmethod

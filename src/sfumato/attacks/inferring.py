@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.attacks.base import INFERENCE, Attack
 from sfumato.attacks.beliefs import Beliefs, Flags, Floats, Ints
+from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
 from sfumato.coding.domain import Domain
@@ -111,6 +112,12 @@ class Homogeneity(InferenceAttack):
         """Claim values that are certain."""
         return named_value(beliefs, truth, prior, self.certainty)
 
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
+        """Return 0 if no value can have so large a share."""
+        share = guarantee.share(sensitive)
+        diverse = self.certainty == 1 and guarantee.values(sensitive) > 1
+        return 0.0 if diverse or share < self.certainty - ROUNDING else share if share < 1 else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class BackgroundKnowledge(InferenceAttack):
@@ -148,6 +155,10 @@ class BackgroundKnowledge(InferenceAttack):
         anyway, _ = self._left(everything, truth).likeliest()
         return Guesses(made.claimed, made.right, (anyway == truth).astype(np.float64))
 
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
+        """Return 0 if more than one value is left, however many are ruled out."""
+        return 0.0 if self.certainty == 1 and guarantee.values(sensitive) > self.ruled_out + 1 else None
+
     def _left(self, beliefs: Beliefs, truth: Ints) -> Beliefs:
         rank = beliefs.ranked_wrong(truth)
         return beliefs.without((rank >= 0) & (rank < self.ruled_out))
@@ -175,6 +186,11 @@ class Skewness(InferenceAttack):
         value, growth = beliefs.likeliest(beliefs.chances / usual)
         claimed = growth >= self.gain - ROUNDING
         return Guesses(claimed, value == truth, np.where(claimed, np.append(prior, 0.0)[value], 0.0))
+
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
+        """Return the largest share that a value may have."""
+        share = guarantee.share(sensitive)
+        return share if share < 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)

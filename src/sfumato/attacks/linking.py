@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
 from sfumato.attacks.beliefs import Floats
+from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
 from sfumato.attacks.views import MatchingGroups, drawn_rows
@@ -33,6 +34,10 @@ class SinglingOut(Attack):
         """Ask whose record is whose."""
         return _unlinked(setting)
 
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:  # noqa: ARG002 - it is about identity
+        """Return 0: in groups of two or more, no record is the only one that matches."""
+        return 0.0 if guarantee.group > 1 else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage(Attack):
@@ -52,6 +57,10 @@ class Linkage(Attack):
     def refusal(self, setting: AttackSetting) -> str | None:
         """Ask whose record is whose."""
         return _unlinked(setting)
+
+    def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:  # noqa: ARG002 - it is about identity
+        """Return one in k, the chance to draw the right one of k records."""
+        return 1 / guarantee.group if guarantee.group > 1 else None
 
 
 def _unlinked(setting: AttackSetting) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from html import escape
 from typing import Any
 
@@ -11,6 +12,15 @@ from sfumato.validation import is_whole, require
 
 LEVEL = 0.95
 NEGLIGIBLE = 1e-6
+
+
+class Verdict(StrEnum):
+    """What the rate of an attack means, given what would be right anyway and what the guarantee allows."""
+
+    NO_GAIN = "no gain"
+    ALLOWED = "within the guarantee"
+    NOT_LIMITED = "not limited"
+    BROKEN = "above the guarantee"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +40,7 @@ class AttackResult:
     level : the level of the confidence intervals.
     runs : how many independent runs the targets come from, if those of one run are found together or not at all.
         Intervals then count a run as one target, which is wider than it need be.
+    allowed : the largest rate that the guarantee of the table allows; None if nothing that is promised limits it.
     """
 
     attack: str
@@ -44,6 +55,7 @@ class AttackResult:
     details: Mapping[str, float] = field(default_factory=dict)
     level: float = LEVEL
     runs: int | None = None
+    allowed: float | None = None
 
     @property
     def rate(self) -> float:
@@ -87,10 +99,39 @@ class AttackResult:
         return max(0.0, (self.rate - anyway) / (1 - anyway)) if anyway < 1 else 0.0
 
     @property
-    def succeeds(self) -> bool:
+    def gains(self) -> bool:
         """Whether the attack is surely better than guessing and than its control: intervals do not overlap."""
         surely = max(self.baseline, self.control_interval[1] if self.control_targets else 0.0)
         return self.interval[0] > surely
+
+    @property
+    def broken(self) -> bool:
+        """Whether the attack is surely right more often than the guarantee allows."""
+        return self.allowed is not None and self.interval[0] > self.allowed
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the rate means: worry if an attack is not limited, and more if the guarantee is broken."""
+        if self.broken:
+            return Verdict.BROKEN
+        if not self.gains:
+            return Verdict.NO_GAIN
+        return Verdict.NOT_LIMITED if self.allowed is None else Verdict.ALLOWED
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means for this attack, in a sentence."""
+        right = f"{self.title}: right about {self.rate:.1%} of the targets"
+        anyway = f"{max(self.baseline, self.control):.1%} without the table"
+        match self.verdict:
+            case Verdict.BROKEN:
+                return f"{right}, surely more than the {self.allowed:.1%} that the guarantee allows: it is broken."
+            case Verdict.ALLOWED:
+                return f"{right} ({anyway}), and the guarantee allows up to {self.allowed:.1%}."
+            case Verdict.NOT_LIMITED:
+                return f"{right} ({anyway}), and no model that was given limits this."
+            case _:
+                return f"{right}, not surely more than without the table."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
@@ -110,7 +151,9 @@ class AttackResult:
             "control_interval": list(self.control_interval),
             "control_targets": self.control_targets,
             "excess": self.excess,
-            "succeeds": self.succeeds,
+            "gains": self.gains,
+            "allowed": self.allowed,
+            "verdict": self.verdict.value,
             "details": dict(self.details),
             **({} if self.runs is None else {"runs": self.runs}),
         }
@@ -129,7 +172,8 @@ class AttackResult:
             f"{self.rate:.3g} ({_rounded(low)} to {high:.3g})",
             f"{self.baseline:.3g}",
             f"{self.control:.3g}" if self.control_targets else "-",
-            "YES" if self.succeeds else "no",
+            "-" if self.allowed is None else f"{self.allowed:.3g}",
+            self.verdict.value.upper() if self.verdict in WORRYING else self.verdict.value,
         )
 
     def __repr__(self) -> str:
@@ -139,7 +183,8 @@ class AttackResult:
         return f"<{self.title}: rate {self.rate:.3g} ({_rounded(low)} to {high:.3g}), {said}; {against}>"
 
 
-HEAD = ("attack", "question", "rate", "guessing", "control", "succeeds")
+WORRYING = (Verdict.NOT_LIMITED, Verdict.BROKEN)
+HEAD = ("attack", "question", "rate", "guessing", "control", "allowed", "verdict")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +195,14 @@ class Attacks:
     skipped: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def succeeding(self) -> tuple[AttackResult, ...]:
+    def gaining(self) -> tuple[AttackResult, ...]:
         """The attacks that are surely better than guessing and than their controls."""
-        return tuple(result for result in self.results if result.succeeds)
+        return tuple(result for result in self.results if result.gains)
+
+    @property
+    def broken(self) -> tuple[AttackResult, ...]:
+        """The attacks that are surely right more often than the guarantee allows."""
+        return tuple(result for result in self.results if result.broken)
 
     def result(self, attack: str, sensitive: str = "") -> AttackResult:
         """Return the result of an attack, for one sensitive attribute if there are several."""

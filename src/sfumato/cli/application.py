@@ -86,7 +86,8 @@ def start(
 ) -> None:
     """Publish tables about people: measure the risk, keep a stated privacy promise, and prove it.
 
-    Exit codes: 0 the promise holds, 1 it does not, 2 bad request.
+    Exit codes of all commands: 0 it was done, and what was judged holds; 1 it was done, and what was judged does not
+    hold, or the budget does not allow it; 2 bad request, nothing was done; 70 a flaw of Sfumato; 130 interrupted.
     """
     be_quiet(quiet=False)
     if context.invoked_subcommand is None:

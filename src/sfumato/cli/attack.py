@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.attack_series import SeriesAttacked, attacked_in_series
 from sfumato.cli.audit import Comparing
-from sfumato.cli.options import Json, Reading, RoleOptions, examples, spread
+from sfumato.cli.options import Json, PromisedOptions, Reading, RoleOptions, Threshold, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from sfumato.attacks.results import Attacks
     from sfumato.cli.asking import Promise
 
+WORRY = (
+    "Worry about a rate above the guarantee, which is then broken, and about a gain that is not limited if it\n"
+    "matters: promise more, and attack again."
+)
 EXAMPLES = examples(
     "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml",
     "sfumato attack release/public/table.csv --with patients.csv --recipe recipe.toml \\",
@@ -98,26 +102,22 @@ def attack(
         ),
     ],
     reading: Reading,
-    described: RoleOptions,
+    described: PromisedOptions,
     knowing: Knowing,
     attacking: Attacking,
     series: SeriesAttacked,
-    threshold: Annotated[
-        float | None,
-        typer.Option(metavar="CHANCE", help="Fail if the success rate of an attack is surely above this."),
-    ] = None,
+    threshold: Threshold = None,
     json: Json = False,
 ) -> None:
     """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
     Every success rate comes with its 95% confidence interval, the rate of guessing, and a control: the same attack on
     people the table says nothing about. With --series several releases are attacked together; guessing is then what
-    one of them tells alone. Without --threshold nothing is judged. With a control, the threshold is on the excess: how
-    far an attack gets from what the control gets right to always being right. Exit codes: 0 nothing fails, 1 the
-    threshold fails, 2 bad request.
+    one of them tells alone. Where the models of the recipe, or of --k and --model, limit an attack, the rate that they
+    allow stands beside it: a rate within it is no reason to worry, one that is surely above it breaks the guarantee.
+    With a control, the threshold is on the excess: how far an attack gets from what the control gets right to always
+    being right. Exit codes: 0 what was judged holds, 1 the guarantee or the threshold does not, 2 bad request.
     """
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise InvalidParameterError("--threshold must be between 0 and 1.")
     if series.series:
         _attack_series(files, series, described, reading, knowing, attacking, threshold=threshold, json=json)
         return
@@ -165,12 +165,12 @@ def _refuse_beside_series(knowing: Knowing) -> None:
 
 
 def _show(found: Attacks, threshold: float | None, *, json: bool) -> None:
-    """Print what was found, and fail if an attack is surely above the threshold."""
-    worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
+    """Print what was found, and fail if an attack is surely above the threshold, or above the guarantee."""
+    worse = [each for each in found if each.broken or (threshold is not None and each.interval[0] > threshold)]
     if json:
         print_json({"holds": not worse, **found.to_dict()})
     else:
-        typer.echo("\n".join(_lines(found, threshold, fails=bool(worse))))
+        typer.echo("\n".join(_lines(found, threshold)))
     if worse:
         raise typer.Exit(DOES_NOT_HOLD)
 
@@ -234,12 +234,15 @@ def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Att
             correspondence=rows,
             outsiders=tables["outsiders"],
             other=tables["other"],
+            models=promise.models,
             targets=attacking.targets,
             seed=attacking.seed,
         )
 
 
-def _lines(found: Attacks, threshold: float | None, *, fails: bool) -> Iterator[str]:
+def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
+    from sfumato.attacks.results import Verdict
+
     yield from map(printable, repr(found).splitlines())
     if not found.results:
         yield "Nothing could be attacked."
@@ -249,6 +252,13 @@ def _lines(found: Attacks, threshold: float | None, *, fails: bool) -> Iterator[
     yield aligned(
         [[question, result.title, f"{result.excess:.3g}"] for question, result in found.questions().items()], indent=2
     )
+    yield ""
+    yield from (f"{printable(each.meaning)}" for each in found if each.verdict is not Verdict.NO_GAIN)
+    if any(each.verdict is not Verdict.NO_GAIN for each in found):
+        yield WORRY
+    if found.broken:
+        yield f"\nGuarantee: {verdict('DOES NOT HOLD', good=False)}"
     if threshold is not None:
-        said = verdict("DOES NOT HOLD" if fails else "holds", good=not fails)
+        worse = any(each.interval[0] > threshold for each in found)
+        said = verdict("DOES NOT HOLD" if worse else "holds", good=not worse)
         yield f"\nThreshold {threshold:g}: {said}"

@@ -25,7 +25,7 @@ from sfumato.cli.kinds import (
     known_recipe,
     write_release,
 )
-from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.options import Json, Threshold, examples, family, spread
 from sfumato.cli.printing import progress, remark
 from sfumato.exceptions import InvalidParameterError
 
@@ -182,11 +182,13 @@ def attack(
     taxonomy: TaxonomyFile = None,
     reading: ReadingBaskets,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Repeat the same draws.")] = None,
+    threshold: Threshold = None,
     json: Json = False,
 ) -> None:
     """Attack published baskets, and the original beside them, as somebody who knows a few items would.
 
-    The exit code is 1 if an attack on what is published succeeds: if it is surely right more often than its control.
+    Exit codes: 0 what was judged holds, 1 an attack on what is published is surely right more often than --threshold, 2
+    bad request.
     """
     from sfumato.baskets.attacking import attack as run
     from sfumato.baskets.recipes import read_recipe
@@ -203,7 +205,7 @@ def attack(
                 _published(published, ReadingBaskets()), baskets, m=m, k=k, targets=targets, taxonomy=tree, seed=drawn
             ),
         }
-    end_attacks(sides["original"], sides["published"], json=json)
+    end_attacks(sides["original"], sides["published"], threshold=threshold, json=json)
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:

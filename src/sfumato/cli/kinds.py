@@ -107,10 +107,13 @@ def print_release(release: KindRelease[Any], out: Path, *, json: bool) -> None:
     typer.echo(printable_lines(f"\nSafe to share:  {folders['public']}\nKeep private:   {folders['internal']}"))
 
 
-def end_attacks(original: Attacks, published: Attacks, *, json: bool) -> NoReturn:
-    """Print attacks on the original and on what is published; end with exit code 1 if one of the latter succeeds."""
+def end_attacks(original: Attacks, published: Attacks, *, threshold: float | None, json: bool) -> NoReturn:
+    """Print attacks on the original and on what is published; end with exit code 1 if one of the latter is too good."""
     print_attacks({"original": original, "published": published}, json=json)
-    raise typer.Exit(DOES_NOT_HOLD if published.succeeding else 0)
+    worse = any(each.broken or (threshold is not None and each.interval[0] > threshold) for each in published)
+    if threshold is not None and not json:
+        typer.echo(f"\nThreshold {threshold:g}: {verdict('DOES NOT HOLD' if worse else 'holds', good=not worse)}")
+    raise typer.Exit(DOES_NOT_HOLD if worse else 0)
 
 
 def print_attacks(sides: Mapping[str, Attacks], *, json: bool) -> None:

@@ -25,7 +25,7 @@ from sfumato.cli.kinds import (
     known_recipe,
     write_release,
 )
-from sfumato.cli.options import Hierarchies, Json, examples, family, spread
+from sfumato.cli.options import Hierarchies, Json, Threshold, examples, family, spread
 from sfumato.cli.printing import progress, remark
 from sfumato.exceptions import InvalidParameterError, ReadError
 
@@ -221,11 +221,13 @@ def attack(
     plantings: Annotated[int, typer.Option(metavar="N", help="How many groups of persons are planted.")] = 20,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")] = None,
     reading: ReadingNetwork,
+    threshold: Threshold = None,
     json: Json = False,
 ) -> None:
     """Attack a published network and its original; the release is made again to learn who is who.
 
-    The exit code is 1 if an attack on what is published succeeds: if it is surely right more often than its control.
+    Exit codes: 0 what was judged holds, 1 an attack on what is published is surely right more often than --threshold, 2
+    bad request.
     """
     from sfumato.networks.anonymizing import carry_out
     from sfumato.networks.attacking import attack as run
@@ -251,7 +253,7 @@ def attack(
                 "The recipe and these edges give another network than that published; give what it was made from."
             )
         before, after = run(original, original, **options), run(release, original, **options)
-    end_attacks(before, after, json=json)
+    end_attacks(before, after, threshold=threshold, json=json)
 
 
 def _aligned(found: Published, path: Path) -> Published:

@@ -45,6 +45,24 @@ Hierarchies = Annotated[
         "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
     ),
 ]
+
+
+def _as_chance(threshold: float | None) -> float | None:
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise InvalidParameterError("--threshold must be between 0 and 1.")
+    return threshold
+
+
+PromisedK = Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity with this k.")]
+PromisedModels = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME:KEY=VALUE,...",
+        help="Promise a privacy model, as in distinct-l-diversity:l=3,sensitive=disease or "
+        "k-anonymity:k=9,quasi=age+zip; levels, categories and bounds of values come from a CSV file, as in "
+        "levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
+    ),
+]
 Steps = Annotated[
     list[str],
     typer.Option(
@@ -53,6 +71,12 @@ Steps = Annotated[
     ),
 ]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        metavar="CHANCE", help="Fail if the success rate of an attack is surely above this.", callback=_as_chance
+    ),
+]
 CountRows = Annotated[
     bool,
     typer.Option("--count-rows", help="Go on where an identifier repeats, and count rows instead of individuals."),
@@ -313,16 +337,8 @@ class RecipeOptions:
     )
     hierarchy: Hierarchies = field(default_factory=list)
     missing: MissingPolicy = None
-    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity with this k.")] = None
-    model: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME:KEY=VALUE,...",
-            help="Promise a privacy model, as in distinct-l-diversity:l=3,sensitive=disease or "
-            "k-anonymity:k=9,quasi=age+zip; levels, categories and bounds of values come from a CSV file, as in "
-            "levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
-        ),
-    ] = field(default_factory=list)
+    k: PromisedK = None
+    model: PromisedModels = field(default_factory=list)
 
     @classmethod
     def of(cls, fewer: Any) -> RecipeOptions:
@@ -348,6 +364,14 @@ class RoleOptions:
         from sfumato.cli.asking import ask_promise
 
         return ask_promise(RecipeOptions.of(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromisedOptions(RoleOptions):
+    """The roles of the columns, and what was promised, for commands that compare with it."""
+
+    k: PromisedK = None
+    model: PromisedModels = field(default_factory=list)
 
 
 def examples(*lines: str) -> str:

@@ -23,7 +23,7 @@ from sfumato.cli.kinds import (
     known_recipe,
     write_release,
 )
-from sfumato.cli.options import Json, examples, family, spread
+from sfumato.cli.options import Json, Threshold, examples, family, spread
 from sfumato.cli.printing import aligned, print_json, progress
 from sfumato.cli.reading_ways import Points, ReadingWays
 from sfumato.cli.way_counts import EXAMPLES as COUNT_EXAMPLES
@@ -208,6 +208,7 @@ def attack(
     seconds: Seconds = 3600.0,
     targets: Annotated[int, typer.Option(metavar="N", help="How many persons are attacked.")] = 200,
     seed: Seed = None,
+    threshold: Threshold = None,
     json: Json = False,
 ) -> None:
     """Attack published ways by what is known of persons, before and after; the recipe tells who is who.
@@ -215,7 +216,8 @@ def attack(
     Attacks: known-points, home-work, signal-linking, markov-linking, next-place, who-knows-whom (with --friends) and
     tracking. Links start from --source, or else from half of a person's points. What does not apply is told.
 
-    The exit code is 1 if the attack on what is published succeeds: if it is surely right more often than its control.
+    Exit codes: 0 what was judged holds, 1 an attack on what is published is surely right more often than --threshold, 2
+    bad request.
     """
     from sfumato.places.attacking import ATTACKS
     from sfumato.places.attacking import attack as run
@@ -232,7 +234,7 @@ def attack(
         options["source"] = replace(reading, sensitive=None).read(source, how)[0]
     with progress("Attacking"):
         before, after = run(original, original, **options), run(shown, original, **options)
-    end_attacks(before, after, json=json)
+    end_attacks(before, after, threshold=threshold, json=json)
 
 
 def _sides(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato.attacks.attack import attack_evidence
@@ -11,12 +12,15 @@ from sfumato.attacks.linking import Linkage, SinglingOut
 from sfumato.attacks.results import AttackResult
 from sfumato.core.progress import Progress, partly, silent
 from sfumato.judging.evidence import Evidence
+from sfumato.models.base import PrivacyModel
 
 TARGETS = 1000
 SEED = 0  # the same release gives the same report
 
 
-def attack_facts(evidence: Evidence, tell: Progress = silent) -> list[dict[str, Any]] | None:
+def attack_facts(
+    evidence: Evidence, models: Sequence[PrivacyModel], tell: Progress = silent
+) -> list[dict[str, Any]] | None:
     """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
     Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, tables
@@ -26,21 +30,23 @@ def attack_facts(evidence: Evidence, tell: Progress = silent) -> list[dict[str, 
     if chosen is None:
         return None
     before = attack_evidence(evidence.raw, chosen, targets=TARGETS, seed=SEED, tell=partly(tell, 0.0, 0.5))
-    after = attack_evidence(evidence, chosen, targets=TARGETS, seed=SEED, tell=partly(tell, 0.5, 1.0))
+    after = attack_evidence(evidence, chosen, models, targets=TARGETS, seed=SEED, tell=partly(tell, 0.5, 1.0))
     return [
         {**_named(result), "before": _figures(first), "after": _figures(result)}
         for first, result in zip(before, after, strict=True)
     ]
 
 
-def worst_attack_facts(evidence: Evidence, known: list[dict[str, Any]] | None = None) -> list[dict[str, Any]] | None:
+def worst_attack_facts(
+    evidence: Evidence, models: Sequence[PrivacyModel], known: list[dict[str, Any]] | None = None
+) -> list[dict[str, Any]] | None:
     """Attack the published table alone, unless it is known already what comes of it; see `attack_facts`."""
     if known is not None:
         return [{name: value for name, value in each.items() if name != "before"} for each in known]
     chosen = _chosen(evidence)
     if chosen is None:
         return None
-    found = attack_evidence(evidence, chosen, targets=TARGETS, seed=SEED)
+    found = attack_evidence(evidence, chosen, models, targets=TARGETS, seed=SEED)
     return [{**_named(result), "after": _figures(result)} for result in found]
 
 
@@ -70,5 +76,7 @@ def _figures(result: AttackResult) -> dict[str, Any]:
         "high": high,
         "guessing": result.baseline,
         "control": result.control if result.control_targets else None,
-        "succeeds": result.succeeds,
+        "gains": result.gains,
+        "allowed": result.allowed,
+        "verdict": result.verdict.value,
     }

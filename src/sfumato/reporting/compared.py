@@ -24,7 +24,7 @@ class ComparedAttack:
     rate: float
     interval: tuple[float, float]
     guessing: float
-    succeeds: bool
+    verdict: str
 
     @property
     def title(self) -> str:
@@ -151,5 +151,5 @@ def _attack(each: Mapping[str, Any]) -> ComparedAttack:
         rate=after["rate"],
         interval=(after["low"], after["high"]),
         guessing=after["guessing"],
-        succeeds=after["succeeds"],
+        verdict=after["verdict"],
     )

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sfumato.attacks.results import WORRYING
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.risk.showing import text_table
 from sfumato.reporting import numbers
@@ -219,7 +220,7 @@ def _attacked(found: ReleaseComparison, say: Words) -> Section:
 def _rate(one: Any) -> str:
     if one is None:
         return NOT_KNOWN
-    return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.succeeds else ''}"
+    return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.verdict in WORRYING else ''}"
 
 
 def _lost(found: ReleaseComparison, say: Words) -> Section:

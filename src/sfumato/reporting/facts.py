@@ -93,7 +93,7 @@ def compared_facts(judged: Judged) -> dict[str, Any]:
         "words": words_used(audit),
         "rows": rows_of(evidence),
         "exposure": worst_exposure_facts(evidence.genuine) if known else None,
-        "attacks": worst_attack_facts(evidence.genuine, judged.kept("attacks")) if known else None,
+        "attacks": worst_attack_facts(evidence.genuine, handover.models, judged.kept("attacks")) if known else None,
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "utility": judged.part("utility"),
         "recipe": handover.recipe,

@@ -223,7 +223,7 @@ PARTS: Mapping[str, Callable[[Judged, Progress], Any]] = {
     "exposure": lambda judged, tell: exposures_of(judged.evidence, tell),
     "raw": _audit_original,
     "attributes": _attributes,
-    "attacks": lambda judged, tell: attack_facts(judged.evidence.genuine, tell),
+    "attacks": lambda judged, tell: attack_facts(judged.evidence.genuine, judged.handover.models, tell),
     "utility": lambda judged, _: None if judged.evidence.counted else utility_of(judged.evidence.genuine).to_dict(),
     "series": lambda judged, _: None if judged.handover.series is None else judged.handover.series(),
 }

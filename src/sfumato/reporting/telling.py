@@ -164,7 +164,8 @@ def attacked(each: Mapping[str, Any], say: Words) -> dict[str, str]:
         "after": say("report.attacks.interval", **rates),
         "guessing": numbers.percent(after["guessing"]),
         "control": "" if control is None else numbers.percent(control),
-        "succeeds": say("report.yes" if after["succeeds"] else "report.no"),
+        "allowed": "" if after["allowed"] is None else numbers.percent(after["allowed"]),
+        "verdict": say(f"attacks.verdict.{after['verdict']}"),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfumato.attacks.results import Verdict
 from sfumato.reporting import numbers
 from sfumato.reporting.attack_tracks import attack_track
 from sfumato.reporting.gauges import gauge
@@ -17,7 +18,8 @@ from sfumato.workbench.pages.numbers_asked import whole_asked
 from sfumato.workbench.uploads import suffixes
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
-COLORS = {"succeeds": "bad", "unsure": "amber", "fails": "good"}
+COLORS = {"broken": "bad", "open": "bad", "allowed": "good", "unsure": "amber", "fails": "good"}
+VERDICTS = {Verdict.BROKEN: "broken", Verdict.ALLOWED: "allowed", Verdict.NOT_LIMITED: "open"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
 MOST_PEOPLE = 10**12
 MOST_COLUMNS = 4  # of those that set a record apart
@@ -33,7 +35,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
     attacked = desk.result("attack", **asked) if asked else None
     exposed = desk.result("expose", **asked) if asked else None
     reasons = desk.result("reasons", **asked, row=row - 1) if asked and row else None
-    found, promised = about["found"], _promised(assessed)
+    found = about["found"]
     return {
         **about,
         "wanted": wanted,
@@ -44,10 +46,10 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "lights": [] if assessed is None else _lights(assessed["rules"].get("wp216"), say),
         "rules": [] if assessed is None else _rules(assessed["rules"], say),
         "attacked": attacked,
-        "attacks": None if attacked is None else _attacks(attacked["attacks"], promised, say),
+        "attacks": None if attacked is None else _attacks(attacked["attacks"], say),
         "exposed": exposed,
         "exposures": [] if exposed is None else [_exposure(each, say) for each in exposed["exposure"] or ()],
-        "outside": [] if found is None else [_outside(each, desk, asked, promised, say) for each in _tables(desk)],
+        "outside": [] if found is None else [_outside(each, desk, asked, say) for each in _tables(desk)],
         "keys": list(enumerate(desk.columns)),
         "accepted": ",".join(suffixes()),
         "failed": desk.job if desk.job is not None and desk.job.state == "failed" else None,
@@ -144,18 +146,12 @@ def _rule_title(rule: str, finding: Mapping[str, Any], say: Words) -> str:
     return say(f"workbench_risk.rule.hipaa.{key}")
 
 
-def _promised(assessed: Mapping[str, Any] | None) -> int:
-    return 1 if assessed is None else int(assessed["risk"]["smallest_promised"])
-
-
 def _tables(desk: Desk) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = desk.project.content.get("outside", [])
     return found
 
 
-def _outside(
-    entry: Mapping[str, Any], desk: Desk, asked: Mapping[str, Any], promised: int, say: Words
-) -> dict[str, Any]:
+def _outside(entry: Mapping[str, Any], desk: Desk, asked: Mapping[str, Any], say: Words) -> dict[str, Any]:
     """Arrange what a table from outside gives away about the candidate."""
     wanted = {**asked, "file": entry["number"], **{name: entry[name] for name in ("kind", "key") if name in entry}}
     found = desk.result("outside", **wanted)
@@ -166,7 +162,7 @@ def _outside(
         "asked": wanted,
         "rows": None if found is None else found["rows"],
         "problem": job.error if job is not None and failed else None,
-        "attacks": None if found is None else [_attack(_as_reported(each), promised, say) for each in found["attacks"]],
+        "attacks": None if found is None else [_attack(_as_reported(each), say) for each in found["attacks"]],
         "skipped": [] if found is None else [say.known(f"attacks.attack.{name}", name) for name in found["skipped"]],
     }
 
@@ -176,15 +172,16 @@ def _as_reported(result: Mapping[str, Any]) -> dict[str, Any]:
     low, high = result["interval"]
     control = result["control"] if result["control_targets"] else None
     after = {"rate": result["rate"], "low": low, "high": high, "guessing": result["baseline"], "control": control}
+    after |= {name: result[name] for name in ("gains", "allowed", "verdict")}
     kept = {name: result[name] for name in ("attack", "question", "sensitive", "targets")}
-    return {**kept, "before": None, "after": {**after, "succeeds": result["succeeds"]}}
+    return {**kept, "before": None, "after": after}
 
 
-def _attacks(listed: Sequence[Mapping[str, Any]] | None, promised: int, say: Words) -> list[dict[str, Any]] | None:
-    return None if listed is None else [_attack(each, promised, say) for each in listed]
+def _attacks(listed: Sequence[Mapping[str, Any]] | None, say: Words) -> list[dict[str, Any]] | None:
+    return None if listed is None else [_attack(each, say) for each in listed]
 
 
-def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, Any]:
+def _attack(attack: Mapping[str, Any], say: Words) -> dict[str, Any]:
     after, before, name = attack["after"], attack["before"], attack["attack"]
     title = say.known(f"attacks.attack.{name}", name)
     if attack["sensitive"]:
@@ -194,20 +191,15 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
     told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
     description = say(f"workbench_risk.attack.{'told_alone' if before is None else 'told'}", **told)
     said = _verdict(after)
-    limit, words = numbers.percent(1 / promised), f"workbench_risk.attacks.{name}"
+    told["allowed"] = "" if after["allowed"] is None else numbers.percent(after["allowed"])
+    words = f"workbench_risk.attacks.{name}"
+    why = f"{words}.{said}" if said in {"open", "fails"} else f"workbench_risk.attack.why_{said}"
     return {
         **told,
         "title": title,
         "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "meaning": say.together(
-            [
-                say(f"{words}.what"),
-                say("workbench_risk.attack.why_unsure", n=attack["targets"], **told)
-                if said == "unsure"
-                else say(f"{words}.{said}", k=promised, limit=limit, **told),
-            ]
-        ),
+        "meaning": say.together([say(f"{words}.what"), say(why, n=attack["targets"], **told)]),
         "color": COLORS[said],
         "targets": attack["targets"],
         "picture": drawn(attack_track(attack, title=title, description=description)),
@@ -215,9 +207,10 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
 
 
 def _verdict(after: Mapping[str, Any]) -> str:
-    """Return whether an attack surely succeeds, is no better than guessing, or neither can be said."""
-    if after["succeeds"]:
-        return "succeeds"
+    """Return whether an attack breaks the guarantee, gains within it or without limit, or is not surely better."""
+    known = VERDICTS.get(after["verdict"])
+    if known is not None:
+        return known
     return "unsure" if after["rate"] > max(after["guessing"], after["control"] or 0.0) else "fails"
 
 

@@ -26,11 +26,12 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     tell(0.2, "workbench.notes.reading")
     given, schema, key = _read(bench, request), release.recipe.schema, request.get("key")
     tell(0.4, "workbench.notes.attacking")
-    options: dict[str, Any] = {"seed": SEED, "correspondence": release.correspondence}
+    models = release.recipe.models
+    options: dict[str, Any] = {"seed": SEED, "correspondence": release.correspondence, "models": models}
     if request["kind"] == "other":
         found = attack(release.frame, schema, ["composition"], known=release.original, other=given, **options)
     elif key is None:
-        found = attack(release.frame, schema, known=given, seed=SEED)
+        found = attack(release.frame, schema, known=given, seed=SEED, models=models)
     else:
         name = bench.table.column_names[int(key)]
         found = attack(release.frame, schema, known=given, original=bench.table, key=name, **options)

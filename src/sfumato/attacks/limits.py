@@ -1,0 +1,94 @@
+"""What privacy models allow attacks: the rates that a release may show although its guarantee holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.confidence_bounding import ConfidenceBounding
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_categories import DistinctCategories
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.even_values import EvenValues
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.validation import is_number
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is promised of a table, as limits on attacks.
+
+    Parameters
+    ----------
+    models : the privacy models.
+    quasi : the quasi-identifiers that the adversary uses.
+    """
+
+    models: tuple[PrivacyModel, ...] = ()
+    quasi: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> int:
+        """The least number of records that match a person; 1 if nothing is promised.
+
+        >>> from sfumato.models.k_anonymity import KAnonymity
+        >>> Guarantee((KAnonymity(k=5),), ("age",)).group
+        5
+        """
+        return max((each.smallest_group for each in self._parts() if not each.attributes), default=1)
+
+    def share(self, sensitive: str) -> float:
+        """Return the largest share that one value may have among the records that match a person.
+
+        >>> Guarantee((FrequencyLDiversity(l=4, sensitive="disease"),)).share("disease")
+        0.25
+        """
+        return min((share for each in self._parts() for share in _shares(each, sensitive)), default=1.0)
+
+    def values(self, sensitive: str) -> int:
+        """Return the least number of different values among the records that match a person.
+
+        >>> Guarantee((DistinctLDiversity(l=3, sensitive="disease"),)).values("disease")
+        3
+        """
+        parts = [each for each in self._parts() if sensitive in each.attributes]
+        return max((_least_values(each) for each in parts), default=1)
+
+    def _parts(self) -> Iterator[PrivacyModel]:
+        for model in self.models:
+            if not model.scope or set(model.scope) >= set(self.quasi):
+                yield from _flat(model)
+
+
+def _flat(model: PrivacyModel) -> Iterator[PrivacyModel]:
+    if isinstance(model, Conjunction):
+        for part in model.parts:
+            yield from _flat(part)
+    else:
+        yield model
+
+
+def _shares(model: PrivacyModel, sensitive: str) -> Sequence[float]:
+    if sensitive not in model.attributes:
+        return ()
+    if isinstance(model, FrequencyLDiversity):
+        return (1 / model.l,)
+    if isinstance(model, EvenValues):
+        return (1 / model.m,)
+    return (model.bounds,) if isinstance(model, ConfidenceBounding) and is_number(model.bounds) else ()  # type: ignore[return-value]  # a number
+
+
+def _least_values(model: PrivacyModel) -> int:
+    if isinstance(model, EvenValues):
+        return model.m
+    if isinstance(model, DistinctLDiversity | DistinctCategories | RecursiveLDiversity):
+        return model.l
+    if isinstance(model, FrequencyLDiversity | EntropyLDiversity):
+        return math.ceil(model.l - ROUNDING)
+    return 1

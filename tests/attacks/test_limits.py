@@ -1,0 +1,70 @@
+"""What the guarantee allows attacks, and what a rate means beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+from sfumato.attacks.limits import Guarantee
+from sfumato.attacks.results import Verdict
+
+SCHEMA = sf.Schema(
+    identifier=["name"], quasi=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)}
+)
+MODELS = {
+    "k": [sf.KAnonymity(k=5)],
+    "distinct": [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=3, sensitive="disease")],
+    "frequency": [sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=2, sensitive="disease")],
+    "entropy": [sf.KAnonymity(k=3), sf.EntropyLDiversity(l=2.5, sensitive="disease")],
+    "both": [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease")],
+    "alpha": [sf.AlphaKAnonymity(alpha=0.5, k=4, sensitive="disease")],
+    "recursive": [sf.KAnonymity(k=2), sf.RecursiveLDiversity(c=3, l=2, sensitive="disease")],
+}
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return sf.samples.generate(1200, seed=1)
+
+
+def attacked(patients, models, promised=None, **more):
+    release = sf.anonymize(patients, SCHEMA, models, seed=1)
+    rows = {"known": patients, "correspondence": release.correspondence}
+    return sf.attack(release.published, SCHEMA, models=models if promised is None else promised, seed=1, **rows, **more)
+
+
+@pytest.mark.parametrize("models", MODELS.values(), ids=list(MODELS))
+def test_no_attack_on_a_release_whose_guarantee_holds_is_above_it(patients, models):
+    found = attacked(patients, models)
+    assert found.broken == ()
+    linkage = found.result("linkage")
+    assert linkage.allowed == 1 / Guarantee(tuple(models), SCHEMA.quasi).group
+    assert linkage.rate <= linkage.allowed
+    assert linkage.verdict is Verdict.ALLOWED
+    assert found.result("singling-out").allowed == 0
+
+
+def test_a_gain_that_no_model_limits_is_told_apart_from_one_that_the_guarantee_allows(patients):
+    plain = attacked(patients, MODELS["k"])
+    assert plain.result("skewness").verdict is Verdict.NOT_LIMITED
+    assert "no model that was given limits this" in plain.result("skewness").meaning
+    diverse = attacked(patients, MODELS["frequency"])
+    assert diverse.result("skewness").allowed == 0.5
+    assert diverse.result("skewness").verdict is Verdict.ALLOWED
+    assert "the guarantee allows up to 50.0%" in diverse.result("skewness").meaning
+
+
+def test_a_table_that_does_not_keep_its_guarantee_is_found_out(patients):
+    found = attacked(patients, [sf.KAnonymity(k=2)], promised=[sf.KAnonymity(k=20)])
+    assert [each.attack for each in found.broken] == ["linkage"]
+    assert "surely more than the 5.0% that the guarantee allows" in found.broken[0].meaning
+
+
+def test_what_is_known_of_a_guarantee_is_what_its_models_say():
+    strict = (*MODELS["alpha"], *MODELS["distinct"], sf.KAnonymity(k=9, quasi=["age"]))
+    found = Guarantee(strict, SCHEMA.quasi)
+    assert (found.group, found.share("disease"), found.values("disease")) == (5, 0.5, 3)
+    assert (found.share("income"), found.values("income")) == (1.0, 1)
+    assert Guarantee(strict, ("age",)).group == 9
+    nothing = Guarantee((sf.TCloseness(t=0.2, sensitive="disease"),), SCHEMA.quasi)
+    assert (nothing.group, nothing.share("disease"), nothing.values("disease")) == (1, 1.0, 1)
