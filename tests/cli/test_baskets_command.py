@@ -79,7 +79,10 @@ def test_the_audit_reads_the_folder_alone(shop, tmp_path):
     assert (
         "rarest-items" in run("attack", public, "--with", folder / "shop.dat", "--recipe", recipe, "--seed", 1).output
     )
-    run("attack", folder / "shop.dat", "--with", folder / "shop.dat", "--seed", 1, code=1)
+    raw = ("attack", folder / "shop.dat", "--with", folder / "shop.dat", "--seed", 1)
+    assert "NOT LIMITED" in run(*raw).output  # nothing is judged
+    assert "Threshold 0.1: DOES NOT HOLD" in run(*raw, "--threshold", 0.1, code=1).output
+    assert "--threshold must be between 0 and 1" in run(*raw, "--threshold", 2, code=2).output
 
 
 @pytest.mark.parametrize(
