@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import networkx as nx
 import pytest
@@ -16,7 +17,7 @@ CLUB = nx.karate_club_graph()
 
 
 @pytest.fixture
-def friends(tmp_path):
+def friends(tmp_path, people):
     path = tmp_path / "friends.txt"
     nx.write_edgelist(CLUB, path, data=False)
     return path
@@ -32,7 +33,7 @@ def people(tmp_path):
 
 def count(run, what, friends, *more, epsilon="1000"):
     paid = ("--epsilon", epsilon, "--budget", friends.parent / "budget.sqlite", "--analyst", "ann")
-    return run("network", "count", what, friends, *paid, *more)
+    return run("network", "count", what, friends, "--persons", friends.parent / "people.csv", *paid, *more)
 
 
 def paying(tmp_path):
@@ -73,9 +74,9 @@ def test_triangles_and_stars_are_told(run, friends):
 BY = ("--by", "side", "--blocks", "Mr. Hi,Officer")
 
 
-def test_blocks_are_counted_and_made_up(run, friends, people, tmp_path):
+def test_blocks_are_counted_and_made_up(run, friends, tmp_path):
     out = tmp_path / "sides.csv"
-    done = count(run, "blocks", friends, "--persons", people, *BY, "--out", out, "--total", "3000")
+    done = count(run, "blocks", friends, *BY, "--out", out, "--total", "3000")
     assert done.exit_code == 0, done.output
     assert out.read_text().splitlines() == [
         "block,other,edges",
@@ -87,7 +88,7 @@ def test_blocks_are_counted_and_made_up(run, friends, people, tmp_path):
         ",,0",
     ]
     folder = tmp_path / "made-up"
-    made = count(run, "graph", friends, "--persons", people, *BY, "--out", folder)
+    made = count(run, "graph", friends, *BY, "--out", folder)
     assert "persons 34, edges 78" in made.output
     assert sorted((folder / "persons.csv").read_text().split("\n"))[1:3] == ["0,Mr. Hi", "1,Mr. Hi"]
     again = S.read(folder / "edges.csv", persons=folder / "persons.csv")
@@ -108,8 +109,45 @@ def test_a_graph_is_made_up_by_degrees(run, friends, tmp_path):
     assert count(run, "graph", friends, "--out", folder).exit_code == 2
 
 
-def test_what_was_left_out_of_a_file_is_not_told(run, friends):
-    friends.write_text(friends.read_text() + "3 3\n0 1\n")
-    done = count(run, "triangles", friends, "--simplify", "--total", "1000")
-    assert done.exit_code == 0, done.output
-    assert "left out" not in done.output
+ODD = ("", "3 3\n0 1\n1 0\n", "0 99\n", "0\n", "0 1 2\n", "\xff;\x00\n# 1\n,\n", "a b\n", "07 8\n", "4 33\n", '"1 2\n')
+
+
+@pytest.mark.parametrize("what", ["degrees", "triangles", "stars", "blocks", "graph"])
+@pytest.mark.parametrize("table", [False, True])
+def test_whatever_one_edge_of_a_file_is_the_command_says_the_same(run, friends, tmp_path, what, table):
+    """A refusal, a remark or the number of persons would tell who has an edge that is not there otherwise."""
+    whole, seen = friends.read_text(), set()
+    for number, odd in enumerate([*ODD, None]):
+        text = "" if odd is None else whole + odd
+        file = tmp_path / f"{number}.{'csv' if table else 'txt'}"
+        file.write_text("one,other\n" + text.replace(" ", ",") if table else text or "\n", "latin-1")
+        asked = {"blocks": BY, "degrees": ("--unit", "person")}.get(what, ())
+        out = () if what in {"triangles", "stars"} else ("--out", tmp_path / f"found{number}")
+        out = ("--out", tmp_path / f"found{number}.csv") if what in {"degrees", "blocks"} else out
+        paid = ("--epsilon", "0.5", "--budget", tmp_path / f"{number}.sqlite", "--total", "1", "--analyst", "ann")
+        done = run("network", "count", what, file, "--persons", tmp_path / "people.csv", *paid, *asked, *out)
+        noisy = re.compile(rf"(triangles|stars|edges|bound|scale) [\d.,]+|found{number}|(?<=bound)\S+")
+        seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))
+    assert [code for code, *_ in seen] == [0]
+
+
+def test_edges_are_read_as_they_are_told(run, friends, tmp_path):
+    (tmp_path / "people.csv").write_text("name;id\nAnn;a\nBo;b\nCy;c\n")
+    (tmp_path / "edges.csv").write_text("from;to\na;b\nb;a\nb;c\nc;c\n")
+    asked = ("--key", "id", "--separator", ";", "--total", "2000")
+    out = tmp_path / "degrees.csv"
+    assert count(run, "degrees", tmp_path / "edges.csv", *asked, "--out", out).exit_code == 0
+    assert out.read_text().split() == ["degree,persons", "1,2", "2,1"]
+    (tmp_path / "budget.sqlite").unlink()
+    both = count(run, "degrees", tmp_path / "edges.csv", *asked, "--as-undirected", "both", "--out", tmp_path / "b.csv")
+    assert both.exit_code == 0, both.output
+    assert (tmp_path / "b.csv").read_text().split() == ["degree,persons", "0,1", "1,2"]
+    for more, said in (
+        (("--key", "no"), "no column 'no'"),
+        (("--as-undirected", "any"), "either or both"),
+        (("--separator", ":"), "two columns of keys"),
+    ):
+        refused = count(run, "triangles", tmp_path / "edges.csv", *asked, *more)
+        assert (refused.exit_code, said in refused.output) == (2, True), refused.output
+    lone = run("network", "count", "triangles", friends, "--epsilon", 1, "--budget", tmp_path / "x", "--analyst", "ann")
+    assert (lone.exit_code, "a table of all persons by --persons" in lone.output) == (2, True)

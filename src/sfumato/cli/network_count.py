@@ -12,6 +12,7 @@ import typer
 from sfumato.cli.options import Json, examples, family, spread
 from sfumato.cli.paying import Payment, tell_spent
 from sfumato.cli.printing import print_json, progress
+from sfumato.cli.reading_ways import read_told
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from sfumato.networks.network import Network
     from sfumato.queries.private.accountant import Accountant
 
-EXAMPLES = examples(
-    "sfumato network count degrees friends.txt --epsilon 1 --budget friends.sqlite --total 3 --analyst ann \\",
-    "    --out degrees.csv",
-    "sfumato network count triangles friends.txt --epsilon 0.5 --budget friends.sqlite --analyst ann",
-    "sfumato network count graph friends.txt --epsilon 1 --budget friends.sqlite --analyst ann --out made-up",
-)
 WHERE = "--budget friends.sqlite --analyst ann"
+EXAMPLES = examples(
+    "sfumato network count degrees friends.txt --persons people.csv --epsilon 1 --budget friends.sqlite \\",
+    "    --total 3 --analyst ann --out degrees.csv",
+    f"sfumato network count triangles friends.txt --persons people.csv --epsilon 0.5 {WHERE}",
+    f"sfumato network count graph friends.txt --persons people.csv --epsilon 1 {WHERE} --out made-up",
+)
 
 app = family("Count in a network with differential privacy, and pay from a budget before anything is counted.")
 
@@ -36,27 +37,30 @@ class CountedNetwork:
 
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The edges.", show_default=False)]
     persons: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A table of persons; the first column holds their keys.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A table of all persons, whose number is public; the first column has keys."),
     ] = None
     key: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of persons that holds the keys.")] = None
-    directed: Annotated[bool, typer.Option("--directed", help="Edges have a direction.")] = False
     as_undirected: Annotated[
-        str | None, typer.Option(metavar="either|both", help="How directed edges become undirected.")
+        str | None,
+        typer.Option(metavar="either|both", help="Whether one direction of an edge suffices, as by default."),
     ] = None
-    simplify: Annotated[bool, typer.Option("--simplify", help="Leave out self-loops and double edges.")] = False
+    separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a table of edges.")] = ","
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a table of edges.")] = "utf-8"
 
     def read(self) -> Network:
-        """Read the network; what was left out is not told, for it is no public number."""
-        from sfumato.networks.reading import read
+        """Read the network as it is told; nothing is refused or said because of an edge."""
+        from sfumato.networks.counted_edges import is_list, network_to_count
 
+        listed = is_list(self.file)
         with progress("Reading"):
-            return read(
+            edges = None if listed else read_told(str(self.file), separator=self.separator, encoding=self.encoding)
+            return network_to_count(
                 self.file,
+                edges=edges,
                 persons=self.persons,
                 key=self.key,
-                directed=self.directed,
                 as_undirected=self.as_undirected,  # type: ignore[arg-type]  # which is checked
-                simplify=self.simplify,
             )
 
 
@@ -82,8 +86,9 @@ OutFile = Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go
 
 @app.command(
     epilog=examples(
-        f"sfumato network count degrees friends.txt --epsilon 1 {WHERE} --out degrees.csv",
-        f"sfumato network count degrees friends.txt --unit person --bound 100 --epsilon 1 {WHERE} --out degrees.csv",
+        f"sfumato network count degrees friends.txt --persons people.csv --epsilon 1 {WHERE} --out degrees.csv",
+        "sfumato network count degrees friends.txt --persons people.csv --unit person --bound 100 \\",
+        f"    --epsilon 1 {WHERE} --out degrees.csv",
     )
 )
 @spread
@@ -104,7 +109,7 @@ def degrees(*, counted: CountedNetwork, hidden: HiddenOptions, paid: Payment, ou
     _tell(facts, payment["accountant"], found.epsilon, out, json=json)
 
 
-@app.command(epilog=examples(f"sfumato network count triangles friends.txt --epsilon 0.5 {WHERE}"))
+@app.command(epilog=examples(f"sfumato network count triangles friends.txt --persons people.csv --epsilon 0.5 {WHERE}"))
 @spread
 def triangles(*, counted: CountedNetwork, paid: Payment, json: Json = False) -> None:
     """Count the triangles, three persons who all know each other; edges are hidden.
@@ -120,7 +125,9 @@ def triangles(*, counted: CountedNetwork, paid: Payment, json: Json = False) -> 
     _tell(facts, payment["accountant"], found.epsilon, json=json)
 
 
-@app.command(epilog=examples(f"sfumato network count stars friends.txt --leaves 3 --epsilon 0.5 {WHERE}"))
+@app.command(
+    epilog=examples(f"sfumato network count stars friends.txt --persons people.csv --leaves 3 --epsilon 0.5 {WHERE}")
+)
 @spread
 def stars(
     *,
@@ -179,7 +186,7 @@ def blocks(
 
 @app.command(
     epilog=examples(
-        f"sfumato network count graph friends.txt --epsilon 1 {WHERE} --out made-up",
+        f"sfumato network count graph friends.txt --persons people.csv --epsilon 1 {WHERE} --out made-up",
         "sfumato network count graph edges.csv --persons people.csv --by city --blocks Rome,Oslo \\",
         f"    --epsilon 1 {WHERE} --out made-up",
     )

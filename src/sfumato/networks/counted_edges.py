@@ -1,0 +1,84 @@
+"""Networks that are counted with differential privacy: no edge of a file changes how another is read, or is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import InvalidParameterError, ReadError
+from sfumato.networks.edge_tables import PAIR, AsUndirected
+from sfumato.networks.network import Network
+from sfumato.networks.reading import GRAPHML, LISTS, read, told_table
+from sfumato.table.formats.encoding import unpacked
+from sfumato.table.read import refuse_unreadable
+from sfumato.table.values import texts
+from sfumato.validation import require
+
+BETWEEN_KEYS = re.compile(r"[ \t]*[,;][ \t]*|[ \t]+")
+COMMENTS = ("#", "%", "//")
+
+
+def network_to_count(
+    source: Path, *, edges: pa.Table | None, persons: Path | None, key: str | None, as_undirected: AsUndirected | None
+) -> Network:
+    """Read a network whose persons everybody knows.
+
+    What is no edge between two different of them is left out, as is one that is there already: who has only such edges
+    is not found by a refusal, and the number of persons does not tell that somebody has one.
+
+    Parameters
+    ----------
+    source : a file of edges, as `sf.networks.read` takes them.
+    edges : its rows as texts, if it is a table; the first two columns hold the keys.
+    persons, key : a file with a table of all persons, and its column of keys, by default the first.
+    as_undirected : whether an edge is there if one of both directions is, which is the default, or both.
+    """
+    kinds = get_args(AsUndirected)
+    require(as_undirected in {None, *kinds}, "count", "as_undirected", " or ".join(kinds), as_undirected)
+    if source.name.lower().endswith(GRAPHML):
+        return read(source, persons=persons, key=key, as_undirected=as_undirected, simplify=True)
+    if persons is None:
+        raise InvalidParameterError(
+            "The number of persons is told, so it must not come from edges; name a table of all persons by --persons."
+        )
+    known = told_table(persons)
+    name = known.column_names[0] if key is None else key
+    if name not in known.column_names:
+        raise ReadError(f"There is no column {name!r} in {persons}; it has {', '.join(known.column_names[:8])}.")
+    pairs = _listed(source) if edges is None else edges
+    ends = _numbers(pairs, texts(known[name]))
+    if as_undirected == "both":
+        codes, turned = (ends @ [known.num_rows, 1], ends[:, ::-1] @ [known.num_rows, 1])
+        ends = ends[np.isin(codes, turned)]
+    ends = np.unique(np.sort(ends, axis=1), axis=0)
+    found = {side: known[name].take(pa.array(ends[:, at])) for at, side in enumerate(("source", "target"))}
+    return Network.from_edges(pa.table(found), persons=known, key=name)
+
+
+def is_list(source: Path) -> bool:
+    """Return whether a file is a list of edges, and no table."""
+    return source.name.lower().endswith((*LISTS, GRAPHML))
+
+
+def _listed(source: Path) -> pa.Table:
+    """Read lines of two keys; all others are left out."""
+    refuse_unreadable(source)
+    lines = (line.decode(errors="replace").strip(" \t") for line in unpacked(source).splitlines())
+    split = [BETWEEN_KEYS.split(line) for line in lines if line and not line.startswith(COMMENTS)]
+    pairs = [keys for keys in split if len(keys) == PAIR]
+    return pa.table([pa.array([keys[at] for keys in pairs], pa.string()) for at in range(PAIR)], names=["one", "other"])
+
+
+def _numbers(pairs: pa.Table, keys: pa.ChunkedArray) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """Return the numbers of the persons of each edge, without those of strangers, and of persons with themselves."""
+    if pairs.num_columns < PAIR:
+        raise ReadError("A table of edges needs two columns of keys; give it both.")
+    known = pa.array(keys.to_pylist(), pa.string())
+    found = [pc.index_in(pairs.column(at).cast(pa.string()), value_set=known).fill_null(-1) for at in range(PAIR)]
+    ends = np.stack([np.asarray(each.to_numpy(), dtype=np.int64) for each in found], axis=1)
+    return ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
