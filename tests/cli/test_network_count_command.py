@@ -17,7 +17,7 @@ CLUB = nx.karate_club_graph()
 
 
 @pytest.fixture
-def friends(tmp_path, people):
+def friends(tmp_path, people):  # noqa: ARG001 - the file of people lies beside
     path = tmp_path / "friends.txt"
     nx.write_edgelist(CLUB, path, data=False)
     return path

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +21,7 @@ from sfumato.table.values import texts
 from sfumato.validation import require
 
 BETWEEN_KEYS = re.compile(r"[ \t]*[,;][ \t]*|[ \t]+")
+Integers = npt.NDArray[np.int64]
 COMMENTS = ("#", "%", "//")
 
 
@@ -74,11 +76,12 @@ def _listed(source: Path) -> pa.Table:
     return pa.table([pa.array([keys[at] for keys in pairs], pa.string()) for at in range(PAIR)], names=["one", "other"])
 
 
-def _numbers(pairs: pa.Table, keys: pa.ChunkedArray) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _numbers(pairs: pa.Table, keys: pa.ChunkedArray) -> Integers:
     """Return the numbers of the persons of each edge, without those of strangers, and of persons with themselves."""
     if pairs.num_columns < PAIR:
         raise ReadError("A table of edges needs two columns of keys; give it both.")
     known = pa.array(keys.to_pylist(), pa.string())
     found = [pc.index_in(pairs.column(at).cast(pa.string()), value_set=known).fill_null(-1) for at in range(PAIR)]
-    ends = np.stack([np.asarray(each.to_numpy(), dtype=np.int64) for each in found], axis=1)
-    return ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
+    ends: Integers = np.stack([np.asarray(each.to_numpy(), dtype=np.int64) for each in found], axis=1)
+    known_ends: Integers = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
+    return known_ends
