@@ -111,3 +111,15 @@ def test_what_does_not_fit_is_refused(patients):
     with pytest.raises(InvalidParameterError, match=r"WithinGroups\.table_algorithm"):
         WithinGroups(taxonomy=tree, table_algorithm=3)
     assert repr(rows).startswith("<RowsWithSets: 200 rows")
+
+
+def test_rows_with_sets_have_a_usual_search_of_their_own():
+    rows = RowsWithSets(
+        pa.table({"age": [30, 31, 32, 33], "items": [["a"], ["a"], ["b"], ["b"]]}),
+        sf.Schema(quasi=["age"]),
+        item="items",
+    )
+    promised = [TablePromise(model=sf.KAnonymity(k=2)), KMAnonymity(k=2, m=1)]
+    assert sf.baskets.anonymize(rows, models=promised).recipe.algorithm.name == "within-groups"
+    with pytest.raises(UnsupportedModelError, match="No algorithm keeps coherence"):
+        sf.baskets.anonymize(rows, models=[sf.baskets.Coherence(h=0.5, k=2, p=1)])

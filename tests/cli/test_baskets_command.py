@@ -52,6 +52,39 @@ def test_the_command_writes_what_python_writes(shop, tmp_path):
     assert same(tmp_path / "one", tmp_path / "three")
 
 
+@pytest.mark.parametrize(
+    ("asked", "algorithm"),
+    [
+        (("km-anonymity:k=3,m=2",), "disassociation"),
+        (("km-anonymity:k=3,m=2", "--fan-out", "4"), "apriori-anonymization"),
+        (("set-k-anonymity:k=3",), "top-down-partition"),
+        (("coherence:h=0.9,k=3,p=1",), "greedy-suppression"),
+        (("rho-uncertainty:rho=0.9,most=1",), "greedy-suppression"),
+    ],
+)
+def test_the_model_chooses_the_search_unless_one_is_named(shop, tmp_path, asked, algorithm):
+    folder, baskets, _ = shop
+    sensitive = () if "k-anon" in asked[0] or "km" in asked[0] else ("--sensitive", baskets.items[0])
+    run("anonymize", folder / "shop.dat", "--model", *asked, *sensitive, "--out", tmp_path / "out")
+    recipe = sf.baskets.read_recipe(tmp_path / "out/internal/recipe.toml")
+    assert recipe.algorithm.name == algorithm
+    if "--fan-out" not in asked:
+        marked = sf.baskets.read(folder / "shop.dat", sensitive=sensitive[1:])
+        release = sf.baskets.anonymize(marked, models=recipe.models, secret=recipe.secret)
+        assert release.recipe.algorithm == recipe.algorithm
+
+
+def test_groups_that_nobody_named_are_published_by_their_items(shop, tmp_path):
+    folder, baskets, _ = shop
+    run("anonymize", folder / "shop.dat", "--model", "km-anonymity:k=9,m=2", "--fan-out", 3, "--out", tmp_path / "out")
+    read = sf.baskets.read_published(tmp_path / "out/public")
+    groups = [name for name in read.items if name not in baskets.items]
+    assert groups
+    for name in groups:
+        held = name.strip("{}").replace("..", ",").split(",")
+        assert name == "*" or {*held} <= {*baskets.items}
+
+
 def test_long_tables_are_read_by_their_columns_and_by_the_recipe(shop, tmp_path):
     folder, baskets, _ = shop
     run(

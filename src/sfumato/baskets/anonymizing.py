@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sfumato.baskets.auditing import audit, check_models
 from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.catalogue import ALGORITHMS, OF_ROWS
 from sfumato.baskets.measuring import measures_of
 from sfumato.baskets.published import SetPromise, SetSearch
 from sfumato.baskets.release import BasketRelease
@@ -14,7 +15,7 @@ from sfumato.baskets.rows_with_sets import RowsWithSets
 from sfumato.core.progress import Progress, followed, partly
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.kinds.recipe import KindRecipe
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import KindRequest, KindSearch, usual_search
 from sfumato.randomness import Stream, draw_secret
 from sfumato.validation import require
 
@@ -25,7 +26,7 @@ def anonymize(
     baskets: Baskets | RowsWithSets,
     *,
     models: Sequence[SetPromise],
-    algorithm: SetSearch,
+    algorithm: SetSearch | None = None,
     secret: str | None = None,
     source: Mapping[str, str | Sequence[str]] | None = None,
     progress: Progress | bool = False,
@@ -36,7 +37,8 @@ def anonymize(
     ----------
     baskets : the original; `RowsWithSets` if there are attributes beside the sets.
     models : what is promised, such as `sf.baskets.KMAnonymity(k=5, m=2)`.
-    algorithm : how to search, such as `sf.baskets.AprioriAnonymization(taxonomy=tree)`.
+    algorithm : how to search, such as `sf.baskets.AprioriAnonymization(taxonomy=tree)`; by default the usual search for
+        the promises, which for k^m-anonymity takes baskets apart and keeps every item as it is.
     secret : repeats random choices that hide somebody; by default drawn from the operating system.
     source : how the original is read, for the recipe: its columns `person`, `item` and items that are `sensitive`.
     progress : True shows a bar; a function is told the share of the work that is done.
@@ -44,6 +46,8 @@ def anonymize(
     good = isinstance(baskets, Baskets | RowsWithSets)
     require(good, "anonymize", "baskets", "an sf.baskets.Baskets", type(baskets).__name__)
     check_models("anonymize", models)
+    if algorithm is None:
+        algorithm = usual_search(models, baskets, ALGORITHMS.values() if isinstance(baskets, Baskets) else OF_ROWS)
     searches = isinstance(algorithm, KindSearch)
     require(searches, "anonymize", "algorithm", "a search of sf.baskets", type(algorithm).__name__)
     recipe = KindRecipe(kind=KIND, models=tuple(models), algorithm=algorithm, secret=secret, source=dict(source or {}))

@@ -30,19 +30,20 @@ from sfumato.kinds.search import KindSearch
 MODELS: dict[str, type[KindPromise[Any]]] = {
     model.name: model for model in (Coherence, KMAnonymity, LKCPrivacy, RhoUncertainty, SetKAnonymity, TablePromise)
 }
-ALGORITHMS: dict[str, type[KindSearch[Any]]] = {
+ALGORITHMS: dict[str, type[KindSearch[Any]]] = {  # who names none gets the first that keeps all promises
     algorithm.name: algorithm
     for algorithm in (
-        AprioriAnonymization,
-        DirectAnonymization,
         Disassociation,
         GreedySuppression,
+        TopDownPartition,
+        AprioriAnonymization,
+        DirectAnonymization,
         LocalRecoding,
         OptimalCut,
         TDControl,
-        TopDownPartition,
         VerticalPartition,
         WithinGroups,
     )
 }
+OF_ROWS: tuple[type[KindSearch[Any]], ...] = (WithinGroups,)  # that take rows with sets
 FORMS: tuple[type[PublishedSets], ...] = (Baskets, DisassociatedBaskets, SetsBesideTable)

@@ -112,11 +112,19 @@ class ItemTree:
         return codes
 
 
+def _named(group: Sequence[str], most: int) -> str:
+    """Name a group by its items, or by the first and the last of many; one alone is itself."""
+    if len(group) == 1:
+        return group[0]
+    return f"{{{','.join(group)}}}" if len(group) <= most else f"{{{group[0]}..{group[-1]}}}"
+
+
 def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     """Put items under a tree of even groups, in the order of their names, or of their numbers if all are numbers.
 
     Its groups mean no more than that order does; a taxonomy that people made keeps more of what a release can tell.
-    Groups are named by level and number, so that their names tell no item.
+    Groups are named by what they hold, so that a release with them can be read: by their items, or if these are many by
+    the first and the last one in that order. So these names are published.
 
     Parameters
     ----------
@@ -126,7 +134,9 @@ def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     Examples
     --------
     >>> balanced(["a", "b", "c"], fan_out=2).rows
-    (('a', 'group-1-1', '*'), ('b', 'group-1-1', '*'), ('c', 'group-1-2', '*'))
+    (('a', '{a,b}', '*'), ('b', '{a,b}', '*'), ('c', 'c', '*'))
+    >>> balanced([str(number) for number in range(1, 10)], fan_out=2).rows[4]
+    ('5', '{5,6}', '{5..8}', '{1..8}', '*')
     """
     require(
         is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out
@@ -135,6 +145,8 @@ def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     ordered = sorted(items, key=(lambda name: (int(name), name)) if numbers else None)
     columns, level = [ordered], 1
     while len(ordered) > fan_out**level:
-        columns.append([f"group-{level}-{at // fan_out**level + 1}" for at in range(len(ordered))])
+        size = fan_out**level
+        groups = [ordered[at : at + size] for at in range(0, len(ordered), size)]
+        columns.append([name for group in groups for name in [_named(group, fan_out)] * len(group)])
         level += 1
     return Taxonomy.from_rows([(*row, "*") for row in zip(*columns, strict=True)])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.baskets.baskets import Baskets
 from sfumato.baskets.item_cut import ItemCut, PlacedBaskets
-from sfumato.baskets.item_tree import ItemTree
+from sfumato.baskets.item_tree import ItemTree, balanced
 from sfumato.baskets.km_anonymity import KMAnonymity
 from sfumato.baskets.published import PublishedSets
 from sfumato.exceptions import InfeasibleError
@@ -44,6 +44,11 @@ class TreeSearch(KindSearch[PublishedSets]):
             isinstance(taxonomy, Taxonomy), self, "taxonomy", "an sf.Taxonomy of the items", type(taxonomy).__name__
         )
         object.__setattr__(self, "taxonomy", taxonomy)
+
+    @classmethod
+    def usual(cls, data: Any) -> Self:
+        """Return the search with a balanced taxonomy of the items."""
+        return cls(taxonomy=balanced(getattr(data, "baskets", data).items))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as plain values, the taxonomy as a recipe holds it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from sfumato.baskets.baskets import Baskets
     from sfumato.baskets.published import PublishedSets
     from sfumato.hierarchies.taxonomy import Taxonomy
+    from sfumato.kinds.promise import KindPromise
 
 EXAMPLES = examples(
     "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
@@ -100,8 +102,9 @@ def anonymize(
     recipe: KindRecipeFile = None,
     taxonomy: TaxonomyFile = None,
     fan_out: Annotated[
-        int, typer.Option(metavar="N", help="Without a taxonomy, how many items a group of a balanced one joins.")
-    ] = 5,
+        int | None,
+        typer.Option(metavar="N", help="Without a taxonomy, generalize by a balanced one whose groups join N."),
+    ] = None,
     reading: ReadingBaskets,
     table_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="The form of the files: csv, parquet or fimi.")
@@ -113,11 +116,13 @@ def anonymize(
     """Publish baskets so that no few known items find a person.
 
     Files are FIMI text (.dat: one basket a line), a Parquet file with lists of items, or a table with one row for each
-    person and item. Groups of items come from a taxonomy; without one, items are joined in the order of their names.
+    person and item. The models choose the usual search, unless one is named: baskets are taken apart, or generalized
+    where there is a taxonomy. A balanced one joins items in the order of their names, and its groups are named by them.
     """
     from sfumato.baskets.anonymizing import anonymize as make
     from sfumato.baskets.anonymizing import carry_out
-    from sfumato.baskets.catalogue import ALGORITHMS, MODELS
+    from sfumato.baskets.catalogue import MODELS
+    from sfumato.baskets.item_tree import balanced
     from sfumato.baskets.recipes import read_recipe
     from sfumato.table.atomic import refuse_occupied
 
@@ -129,9 +134,8 @@ def anonymize(
             release = carry_out(known, baskets, progress=tell)
         else:
             models = asked_models(model, MODELS)
-            name = algorithm or "apriori-anonymization"
-            more = _tree_for(name, ALGORITHMS, baskets, taxonomy, fan_out)
-            search = asked("algorithm", name, ALGORITHMS, **more)
+            tree = _taxonomy(taxonomy) or (None if fan_out is None else balanced(baskets.items, fan_out=fan_out))
+            search = _search(algorithm, models, baskets, tree)
             release = make(baskets, models=models, algorithm=search, source=how, progress=tell)
     write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
@@ -214,19 +218,25 @@ def _taxonomy(path: Path | None) -> Taxonomy | None:
     return None if path is None else Taxonomy.read_csv(path)
 
 
-def _tree_for(
-    algorithm: str, known: dict[str, Any], baskets: Baskets, path: Path | None, fan_out: int
-) -> dict[str, Any]:
-    """Return the taxonomy that a search needs: the given one, or a balanced one over all items."""
+def _search(algorithm: str | None, models: Sequence[KindPromise[Any]], baskets: Baskets, tree: Taxonomy | None) -> Any:
+    """Return the search that is named, or the usual one that generalizes if there is a taxonomy; None for the usual."""
+    from sfumato.baskets.catalogue import ALGORITHMS
     from sfumato.baskets.item_tree import balanced
+    from sfumato.baskets.tree_search import TreeSearch
+    from sfumato.kinds.search import usual_search
 
-    search = known.get(algorithm.partition(":")[0])
-    if search is None or "taxonomy" not in {each.name for each in fields(search)}:
-        if path is not None:
-            raise InvalidParameterError(f"{algorithm} uses no taxonomy; leave out --taxonomy.")
-        return {}
-    tree = _taxonomy(path) or balanced(baskets.items, fan_out=fan_out)
-    return {"taxonomy": tree.to_dict()}
+    if algorithm is None and tree is None:
+        return None
+    if algorithm is None:
+        generalizing = [each for each in ALGORITHMS.values() if issubclass(each, TreeSearch)]
+        usual: Any = usual_search(models, baskets, generalizing)
+        return replace(usual, taxonomy=tree)
+    search = ALGORITHMS.get(algorithm.partition(":")[0])
+    if search is not None and issubclass(search, TreeSearch):
+        return asked("algorithm", algorithm, ALGORITHMS, taxonomy=(tree or balanced(baskets.items)).to_dict())
+    if search is not None and tree is not None:
+        raise InvalidParameterError(f"{algorithm} uses no taxonomy; leave out --taxonomy and --fan-out.")
+    return asked("algorithm", algorithm, ALGORITHMS)
 
 
 def _published(path: Path, reading: ReadingBaskets) -> PublishedSets:
