@@ -13,7 +13,8 @@
     ├── ProtocolError                        another party broke the protocol or left
     └── BrokenPromiseError                   a release failed its own audit and was withheld
 
-`ReadWarning` is no error: it says what was found out about a file, or looks odd in it.
+`ReadWarning` is no error: it says what was found out about a file, or looks odd in it. Nor is `ReleaseWarning`: it says
+that earlier releases of the same individuals lie beside a new one.
 
 Every message is one sentence that names columns, parameters and counts, never cell values.
 """
@@ -85,3 +86,7 @@ class BrokenPromiseError(SfumatoError):
 
 class ReadWarning(UserWarning):
     """Something was found out about a file when it was read, or looks odd in it."""
+
+
+class ReleaseWarning(UserWarning):
+    """A release is written beside another of the same individuals, which no promise is about."""

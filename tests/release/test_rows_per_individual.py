@@ -27,7 +27,7 @@ def test_a_table_of_visits_is_not_released_as_if_rows_were_individuals():
         sf.anonymize(VISITS, SCHEMA, MODELS)
     recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.Mondrian())
     (refusal,) = sf.refusals(recipe, VISITS)
-    assert "--count-rows" in str(refusal.error)
+    assert "count_rows=True" in str(refusal.error)
     with pytest.raises(InfeasibleError, match="repeats"):
         sf.try_algorithms(VISITS, recipe, ["mondrian"])
 

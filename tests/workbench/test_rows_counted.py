@@ -32,7 +32,7 @@ def test_a_search_goes_on_only_after_the_button_that_counts_rows(visits):
     for language, button in (("en", "Go on, and count rows"), ("zh", "仍然继续，按行计数")):
         problem = re.search(r'id="job-problem".*?</div>', shown(visits, "/search", language), re.DOTALL)[0]
         assert button in problem
-        assert "--count-rows" not in problem
+        assert "count_rows=" not in problem
     assert visits.patch((["release", "count_rows"], True)).status_code == 200
     assert visits.job("anonymize").state == "done"
     assert visits.job("risk").state == "done"
@@ -45,3 +45,12 @@ def test_one_row_per_individual_has_no_button(bench_client, persons_csv):
     assert bench_client.open(persons_csv).state == "done"
     assert bench_client.job("risk").state == "done"
     assert 'id="count-rows"' not in shown(bench_client, "/search")
+
+
+def test_two_releases_of_one_table_are_said_to_be_for_one_receiver_only(bench_client, persons_csv):
+    assert bench_client.open(persons_csv).state == "done"
+    assert bench_client.job("anonymize").state == "done"
+    for number in (1, 2):
+        assert bench_client.job("write", candidate=bench_client.desk.chosen, report=False).state == "done"
+        assert ('id="together"' in shown(bench_client, "/release")) is (number == 2)
+    assert "请只发布其中一个" in shown(bench_client, "/release", "zh")

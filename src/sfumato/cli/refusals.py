@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from sfumato.cli.printing import remark
 from sfumato.cli.words import in_shell, words_of
-from sfumato.exceptions import BrokenPromiseError, ReadWarning, SfumatoError
+from sfumato.exceptions import BrokenPromiseError, ReadWarning, ReleaseWarning, SfumatoError
 
 if TYPE_CHECKING:
     from typer.models import Context
@@ -42,6 +42,7 @@ class RefusingGroup(TyperGroup):
         """Run a command; what is told of files that it reads is printed as remarks are."""
         with words_of(self, ctx.meta.get(ARGUMENTS, [])), one_sentence(), warnings.catch_warnings():
             warnings.simplefilter("always", ReadWarning)
+            warnings.simplefilter("always", ReleaseWarning)
             warnings.showwarning = _noted
             return super().invoke(ctx)
 
@@ -55,7 +56,7 @@ def _noted(  # noqa: PLR0917 - as Python calls it
     line: str | None = None,
 ) -> None:
     """Print a warning without the place in the program that it comes from, which tells users nothing."""
-    if issubclass(category, ReadWarning):
+    if issubclass(category, ReadWarning | ReleaseWarning):
         remark(str(message))
     else:
         PLAIN_WARNING(message, category, filename, lineno, file, line)

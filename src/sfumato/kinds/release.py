@@ -16,6 +16,7 @@ from sfumato.judging.audit.verdict import plain
 from sfumato.kinds.audit import KindAudit
 from sfumato.kinds.promise import KindPromise
 from sfumato.kinds.recipe import KindRecipe
+from sfumato.reporting.earlier import warn_of_earlier
 from sfumato.reporting.folders import PUBLIC, Statement, refuse_strangers, write_beside
 from sfumato.reporting.kind_pages import KIND_FORMAT, ReportSection, render_kind_about, render_kind_report
 from sfumato.reporting.numbers import measure
@@ -103,6 +104,7 @@ class KindRelease(ABC, Generic[Data]):
         target = Path(folder)
         if replace:
             refuse_strangers(target)
+        warn_of_earlier(target, self.recipe.to_toml())
         with followed(progress, "Writing") as tell, atomic_folder(target, replace=replace) as made:
             (made / PUBLIC).mkdir()
             self._write_files(made / PUBLIC, table_format)

@@ -76,7 +76,7 @@ def refuse_rows(found: RowsPerIndividual | None) -> None:
     """Refuse to count the rows of individuals that have several."""
     if found is not None:
         raise InfeasibleError(
-            f"{found.sentence} Keep one row per individual, or give count_rows=True (--count-rows) to count rows.",
+            f"{found.sentence} Keep one row per individual, or give count_rows=True to count rows.",
             [{"count_rows": True, **found.sentence.told}],
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from os import PathLike
@@ -14,7 +15,7 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import ALGORITHMS
 from sfumato.core.progress import Progress, followed
-from sfumato.exceptions import InvalidParameterError, SfumatoError
+from sfumato.exceptions import InvalidParameterError, ReleaseWarning, SfumatoError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
@@ -82,7 +83,9 @@ def _figures(release: Release, folder: Path | None) -> Mapping[str, Any]:
     if folder is None:
         return release.figures()
     folder.parent.mkdir(exist_ok=True)
-    release.write(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # candidates, of which one is chosen
+        release.write(folder)
     return read_facts(folder)
 
 

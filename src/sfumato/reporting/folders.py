@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, wait_for
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.reporting.earlier import warn_of_earlier
 from sfumato.reporting.facts import FORMAT, gather, language_of
 from sfumato.reporting.handover import Recorded
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
@@ -143,6 +144,7 @@ def write_content(
     target = Path(folder)
     if replace:
         refuse_strangers(target)
+    warn_of_earlier(target, content.internal.get("recipe.toml", ""))
     recorded = nullcontext(_unrecorded) if content.recorded is None else content.recorded(target)
     with recorded as staged, atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()

@@ -24,6 +24,7 @@ from sfumato.release.large.segmented import carry_out_segmented, is_segmented
 from sfumato.release.large.served import refuse_unserved
 from sfumato.release.large.writing import write_statement
 from sfumato.release.tasks import refuse_rows, refuse_text, refuse_unfit_blocks, refuse_unpublished, text_columns
+from sfumato.reporting.earlier import warn_of_earlier
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.sources.counting import rows_per_individual
@@ -66,6 +67,7 @@ def carry_out_large(
     asked = recipe if kept is None else as_noted(recipe, kept)
     run = LargeRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
     _refuse_free_text(recipe, source)
+    warn_of_earlier(out, run.recipe.to_toml())
     with atomic_folder(out, replace=replace_older) as made:
         outcome = _carried_out(run, made / PUBLIC / TABLE)
         release = LargeRelease(

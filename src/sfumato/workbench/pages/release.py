@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sfumato.catalogue import MODELS
+from sfumato.reporting.earlier import earlier_releases
 from sfumato.reporting.words import words_of
 from sfumato.table.formats.known import FORMATS
 from sfumato.words import LANGUAGES, Words
@@ -31,6 +33,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "guarantee": [] if state["found"] is None else list(_guarantee(state["found"], say)),
         "differs": [] if state["found"] is None else changes_told(state["found"]["differs"], say),
         "written": written,
+        "together": _together(folder, [each["about"]["number"] for each in written]),
         "languages": LANGUAGES,
         "project_folder": str(desk.project.folder) if desk.project.kept else None,
         "formats": [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None],
@@ -57,6 +60,17 @@ def _guarantee(found: Mapping[str, Any], say: Words) -> Iterator[str]:
     ]
     if as_they_are:
         yield say("workbench_release.unchanged", columns=as_they_are)
+
+
+def _together(folder: Path, numbers: Sequence[int]) -> list[int]:
+    """Return the releases of whose table there is another one, from the first on."""
+    places = {folder / str(number): number for number in sorted(numbers)}
+    kept = {place: (place / "internal" / "recipe.toml").read_text("utf-8") for place in places}
+    return [
+        number
+        for place, number in places.items()
+        if any(True for _ in earlier_releases([each for each in places if each != place], kept[place]))
+    ]
 
 
 def _files(folder: Any) -> list[str]:
