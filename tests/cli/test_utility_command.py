@@ -24,6 +24,12 @@ def test_the_tables_of_the_report_are_printed(run, release):
         assert title in result.stdout
 
 
+def test_texts_that_the_regression_leaves_out_are_told(run, release):
+    told = run("utility", *release).stdout
+    assert "does without: disease, sex." in told
+    assert "does without: disease, sex." in (release[0].parent.parent / "internal" / "report.html").read_text("utf-8")
+
+
 def test_figures_are_those_of_the_report(run, release):
     told = json.loads(run("utility", *release, "--json").stdout)
     report = json.loads((release[0].parent.parent / "internal" / "report.json").read_text("utf-8"))

@@ -22,7 +22,7 @@ def candidate(name, risk=0.1, loss=0.2, **given) -> ComparedRelease:
     exposure = None if risk is None else {None: (risk, 1.0)}
     measures = {} if loss is None else {"loss": loss}
     plain = {"made_by": "mondrian", "holds": True, "promises": ("k-anonymity: 5 (at least 5)",), "records": 10}
-    return ComparedRelease(name=name, exposure=exposure, measures=measures, **{**plain, **given})
+    return ComparedRelease(**{"name": name, "exposure": exposure, "measures": measures, **plain, **given})
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +105,16 @@ def test_the_front_is_what_no_other_beats(places):
     }
     assert set(found.front) == {str(at) for at in range(len(places))} - beaten
     assert found.front
+
+
+def test_a_table_of_nothing_but_stars_is_not_named_among_the_best():
+    stars = candidate("fixed-levels", risk=0.01, loss=None, utility={}, measures={"ncp": 1.0, "lost-precision": 1.0})
+    found = ReleaseComparison(candidates=(candidate("mondrian", utility={"covariance-error": 0.1}), stars))
+    assert "fixed-levels" not in found.front
+    assert "Every quasi-identifier is * in these" in repr(found)
+    assert "Every quasi-identifier is * in these" in found.page().html
+    assert found.to_dict()["emptied"] == ["fixed-levels"]
+    assert "Every quasi-identifier is *" not in repr(ReleaseComparison(candidates=found.candidates[:1]))
 
 
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=12))

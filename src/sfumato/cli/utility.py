@@ -53,8 +53,9 @@ def utility(
 ) -> None:
     """Show what analysts still find in a published table, next to what the original shows.
 
-    Means and deviations, correlations, cross-tabulations, regression coefficients with their confidence intervals,
-    and, on demand, how well a classifier works that was trained on the release. The report of a release shows the same.
+    Means and deviations, correlations, cross-tabulations, coefficients of a regression on columns of numbers with their
+    confidence intervals, and, on demand, how well a classifier works that was trained on the release. The report of a
+    release shows the same. The columns that the regression does without are named.
     Keep the figures private: they also describe the original.
     """
     from sfumato.judging.comparing.utility import compare_utility
@@ -102,5 +103,7 @@ def _told(figures: dict[str, Any]) -> list[str]:
         + text_table([[printable(cell) for cell in row] for row in (each.head, *each.rows, *each.folded)])
         for each in findings_of(figures)
     ]
-    lost = ", ".join(map(printable, figures["lost"]))
-    return [*tables, ENGLISH("report.analysts.lost", columns=lost)] if lost else tables
+    for name in ("unused", "lost"):
+        columns = ", ".join(map(printable, figures[name]))
+        tables += [ENGLISH(f"report.analysts.{name}", columns=columns)] if columns else []
+    return tables

@@ -12,6 +12,7 @@ from sfumato.reporting.telling import attack_title, promises_told
 from sfumato.reporting.words import ENGLISH
 from sfumato.words import Words
 
+LOST_CELLS = ("ncp", "lost-precision")  # 1 if every cell of the quasi-identifiers is lost
 SYNTHETIC_UTILITY = ("mean-shift", "covariance-error", "correlation-difference")
 
 
@@ -69,6 +70,12 @@ class ComparedRelease:
     def promises_in(self, say: Words) -> tuple[str, ...]:
         """Say every promise in the words of a language, with the level that is reached."""
         return _promises(self.facts, say) if self.facts else self.promises
+
+    @property
+    def emptied(self) -> bool:
+        """Whether every quasi-identifier is published as `*` throughout, so that nothing but the rest is of use."""
+        known = [self.measures[name] for name in LOST_CELLS if name in self.measures]
+        return bool(known) and min(known) >= 1
 
     @property
     def risk(self) -> float | None:

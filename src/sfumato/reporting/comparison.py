@@ -69,15 +69,21 @@ class ReleaseComparison:
     def front(self) -> tuple[str, ...]:
         """The candidates of which no other has both less risk and less loss, nor less of one and as much of the other.
 
-        Only candidates whose risk and loss are known take part.
+        Only candidates whose risk and loss are known take part, and none that publishes every quasi-identifier as `*`.
         """
-        placed = {each.name: (each.risk, self.lost(each)) for each in self.candidates}
+        placed = {each.name: (each.risk, self.lost(each)) for each in self.candidates if not each.emptied}
         known = {name: (risk, lost) for name, (risk, lost) in placed.items() if risk is not None and lost is not None}
         return tuple(
             name
             for name, place in known.items()
             if not any(_beats(other, place) for each, other in known.items() if each != name)
         )
+
+    @property
+    def emptied(self) -> Sentence | None:
+        """Which candidates publish every quasi-identifier as `*`, and are not named in `front` for that."""
+        names = [each.name for each in self.candidates if each.emptied]
+        return Sentence("comparison.emptied", names=", ".join(names)) if names else None
 
     def sections(self, say: Words = ENGLISH) -> list[Section]:
         """Return the tables of the comparison, as texts in the words of a language."""
@@ -90,6 +96,7 @@ class ReleaseComparison:
             "refused": dict(self.refused),
             "loss": self.loss,
             "front": list(self.front),
+            "emptied": [each.name for each in self.candidates if each.emptied],
             "note": self.note,
         }
 
@@ -115,8 +122,9 @@ class ReleaseComparison:
             yield "Refused\n" + "\n".join(f"  {name}: {why}" for name, why in self.refused.items())
         if self.front:
             yield f"No other candidate beats these in both risk and {self.loss}: {', '.join(self.front)}"
-        if self.note is not None:
-            yield self.note
+        for sentence in (self.emptied, self.note):
+            if sentence is not None:
+                yield sentence
 
     def _repr_html_(self) -> str:
         return self.page()._repr_html_()

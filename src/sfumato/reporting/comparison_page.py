@@ -23,6 +23,7 @@ def render_comparison(found: ReleaseComparison, say: Words) -> str:
         "picture": drawn(draw_tradeoff(placed, risk=risk, loss=loss, say=say)) if placed else None,
         "loss": loss,
         "note": found.note and found.note.in_words(say),
+        "emptied": found.emptied and found.emptied.in_words(say),
         "numbered": in_order(placed),
         "unplaced": [each.name for each in found.candidates if each.name not in {one.name for one in placed}],
         "sections": found.sections(say),

@@ -51,6 +51,13 @@ def test_figures_are_those_of_the_single_comparisons():
     assert found.tabulations.mean_distance == pytest.approx(tables.mean_distance)
 
 
+def test_what_the_regression_does_without_is_named():
+    found = compare_utility(PEOPLE, PEOPLE[COLUMNS], SCHEMA)
+    assert found.unused == ("disease", "sex")
+    assert "The regression does without these columns: disease, sex" in repr(found)
+    assert found.to_dict()["unused"] == ["disease", "sex"]
+
+
 def test_what_is_lost_is_not_taken_for_what_is_kept():
     coarse = PEOPLE[COLUMNS].assign(age="*")
     found = compare_utility(PEOPLE, coarse, SCHEMA)

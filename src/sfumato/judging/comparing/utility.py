@@ -36,12 +36,15 @@ class Utility:
     None where there is nothing to compare: moments need a column of numbers, a regression two, tabulations two columns
     of few values. `lost` are columns of numbers of which the release shows fewer than half of the original's: they have
     a mean only over the cells that are published, vary with no other column, and explain nothing in a regression.
+    `unused` are the published columns that the regression does without: texts, columns that are mostly missing in the
+    original, and numbers beyond the first ten.
     """
 
     moments: MomentComparison | None
     regression: RegressionComparison | None
     tabulations: TabulationComparison | None
     lost: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def figures(self) -> dict[str, float]:
         """Return the figures that sum it up, by name; 0 is best, except for the overlap, where it is 1."""
@@ -58,6 +61,8 @@ class Utility:
 
     def __repr__(self) -> str:
         parts = [repr(each) for each in (self.moments, self.tabulations, self.regression) if each is not None]
+        if self.unused:
+            parts.append(f"The regression does without these columns: {', '.join(self.unused)}")
         if self.lost:
             parts.append(f"Columns of numbers that are mostly not published: {', '.join(self.lost)}")
         return "\n".join(parts) or "There is nothing to compare."
@@ -70,6 +75,7 @@ class Utility:
             "tabulations": None if self.tabulations is None else self.tabulations.to_dict(),
             "regression": None if self.regression is None else self.regression.to_dict(),
             "lost": list(self.lost),
+            "unused": list(self.unused),
         }
 
 
@@ -102,11 +108,14 @@ def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     before = [to_numbers(evidence.source[name]) for name in chosen]
     after = [_published_numbers(evidence, name) for name in chosen]
     lost = lost_among(before, after)
+    regression = _regression(chosen, before, after, lost)
+    used = [] if regression is None else [regression.target, *(each.column for each in regression.coefficients)]
     return Utility(
         moments=moments_of(chosen, before, after) if chosen else None,
-        regression=_regression(chosen, before, after, lost),
+        regression=regression,
         tabulations=tabulations_of(_categories(evidence)),
         lost=tuple(chosen[at] for at in lost),
+        unused=() if regression is None else tuple(name for name in _by_role(evidence) if name not in used),
     )
 
 
