@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,13 +209,40 @@ def test_bad_parameters_are_refused(given, sentence):
         BasketFlipping(**{"items": ["a", "b"], "present": 0.9, **given})
 
 
-def test_bad_baskets_are_refused_without_naming_items():
+class Unreadable:
+    """An item that has no text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("canary")
+
+    __repr__ = __str__
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "basket", [[], None, ["insulin"], ["insulin", "milk"], "milk", 7, [None, 1.5, b"\xff"], [Unreadable()], {"milk": 2}]
+)
+def test_whatever_a_basket_holds_a_report_of_it_leaves(basket):
+    """A refusal would tell that there is a strange item, or how many, or that there is nothing at all."""
+    flipping = BasketFlipping(items=ITEMS, present=1)
+    reports = flipping.flip([["milk"], basket])
+    assert (reports.items, reports.matrix.shape, reports.unknown.any()) == (ITEMS, (2, 3), False)
+    holds = isinstance(basket, str | dict) or basket == ["insulin", "milk"]
+    assert reports.to_lists() == [["milk"], ["milk"] if holds else []]
+
+
+def test_tables_of_baskets_are_flipped_whatever_is_in_them():
+    flipping = BasketFlipping(items=ITEMS, present=1)
+    lost = pd.DataFrame({"milk": pd.array([True, None], dtype="boolean"), "insulin": [True, True]})
+    assert flipping.flip(lost).to_lists() == [["milk"], []]
+    pairs = pa.table({"who": ["a", "a", None, "b"], "what": ["milk", "insulin", "milk", None]})
+    assert flipping.flip(pairs).to_lists() == [["milk"]]
+
+
+def test_bad_reports_are_refused_without_naming_items():
     flipping = BasketFlipping(items=ITEMS, present=0.9)
     with pytest.raises(sf.SchemaError, match="1 items of the baskets are not among") as caught:
-        flipping.flip([["insulin", "milk"]])
+        flipping.mine([["insulin", "milk"]], support=1)
     assert "insulin" not in str(caught.value)
-    lost = pd.DataFrame({"milk": pd.array([True, None], dtype="boolean")})
-    with pytest.raises(sf.SchemaError, match="unknown cells"):
-        flipping.flip(lost)
     with pytest.raises(sf.InvalidParameterError, match="at least 1"):
         flipping.mine([["milk"]], support=1, most_items=0)

@@ -14,6 +14,8 @@ from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.mining.flipping import BasketFlipping
     from sfumato.mining.patterns import Rule
     from sfumato.mining.transactions import ItemSet, Transactions
@@ -22,7 +24,7 @@ EXAMPLES = examples(
     "sfumato rules mine baskets.csv --support 0.05 --confidence 0.6",
     'sfumato rules hide baskets.csv --rule "syringe => insulin" --support 0.05 --confidence 0.6 --out hidden.csv',
     'sfumato rules hide baskets.csv --items "syringe, insulin" --support 20 --method border --out hidden.csv',
-    "sfumato rules flip baskets.csv --present 0.9 --out flipped.csv",
+    "sfumato rules flip baskets.csv --present 0.9 --domain bread,milk,beer --out flipped.csv",
     "sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6",
 )
 
@@ -58,15 +60,20 @@ class Mining:
 
 
 def _transactions(source: str, reading: Reading, columns: str | None) -> Transactions:
-    from sfumato.judging.risk.record_groups import refuse_columns
     from sfumato.mining.transactions import Transactions
+
+    return Transactions.of(_table(source, reading, columns))
+
+
+def _table(source: str, reading: Reading, columns: str | None) -> pa.Table:
+    from sfumato.judging.risk.record_groups import refuse_columns
 
     table = reading.read(source)
     if columns is not None:
         names = [name.strip() for name in columns.split(",")]
         refuse_columns(table.column_names, names)
         table = table.select(names)
-    return Transactions.of(table)
+    return table
 
 
 @app.command(epilog=examples("sfumato rules mine baskets.csv --support 0.05 --confidence 0.6"))
@@ -184,15 +191,22 @@ class Flipping:
     domain: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,...", help="All items there can be; by default those of the table, which tells them."
+            metavar="A,B,...", help="All items there can be; by default the columns of a table with one for each."
         ),
     ] = None
 
-    def of(self, baskets: Transactions) -> BasketFlipping:
-        """Return what flips these baskets."""
+    def of(self, table: pa.Table) -> BasketFlipping:
+        """Return what flips these baskets, or has flipped them."""
+        import pyarrow as pa
+
         from sfumato.mining.flipping import BasketFlipping
 
-        items = baskets.items if self.domain is None else [item.strip() for item in self.domain.split(",")]
+        flags = all(pa.types.is_boolean(column.type) for column in table.columns)
+        if self.domain is None and not flags:
+            raise InvalidParameterError(
+                "The items that there can be must not come from the baskets; list all of them by --domain."
+            )
+        items = table.column_names if self.domain is None else [item.strip() for item in self.domain.split(",")]
         return BasketFlipping(items=items, present=self.present, absent=self.absent)
 
 
@@ -217,10 +231,11 @@ def flip(
     from sfumato.table.write import write
 
     refuse_existing(out, force=force)
-    baskets = _transactions(file, reading, columns)
-    how = flipping.of(baskets)
+    table = _table(file, reading, columns)
+    how = flipping.of(table)
     with progress("Flipping"):
-        write(how.flip(baskets).to_frame(), out)
+        baskets = how.flip(table)
+        write(baskets.to_frame(), out)
     if json:
         print_json({"baskets": len(baskets), "items": len(how.items), "epsilon": plain(how.epsilon), "out": str(out)})
         return
@@ -242,8 +257,10 @@ def estimate(
     json: Json = False,
 ) -> None:
     """Find rules in flipped baskets: estimated supports and confidences, each with its standard error."""
-    reports = mining.transactions(file, reading)
-    how = flipping.of(reports)
+    from sfumato.mining.transactions import Transactions
+
+    table = _table(file, reading, mining.columns)
+    how, reports = flipping.of(table), Transactions.of(table)
     with progress("Mining"):
         found = how.rules(reports, support=mining.least(), confidence=mining.confidence, most_items=most)
     rows = sorted(found.items(), key=lambda each: (-each[1].confidence.value, -each[1].support.value, str(each[0])))

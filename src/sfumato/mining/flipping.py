@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, sqrt
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.mining.patterns import MOST_ITEM_SETS, PatternThresholds, Rule, in_order, splits
 from sfumato.mining.transactions import Flags, IntoTransactions, ItemSet, Transactions
 from sfumato.randomness import Stream
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import is_number, is_whole, require
 
 Floats = npt.NDArray[np.float64]
@@ -105,8 +107,12 @@ class BasketFlipping:
         return found
 
     def flip(self, data: IntoTransactions, *, secret: str | None = None) -> Transactions:
-        """Flip all items of all baskets; bits come from the operating system unless a test gives a secret."""
-        baskets = self._aligned(data)
+        """Flip all items of all baskets; bits come from the operating system unless a test gives a secret.
+
+        Nothing is refused because of what a basket holds, or that it holds nothing, for that would disclose it: items
+        beyond the domain are left out, unknown cells count as absent, and whatever is no basket is an empty one.
+        """
+        baskets = self._held(data)
         drawn = Stream(secret, "flip baskets").uniform(baskets.matrix.size).reshape(baskets.matrix.shape)
         kept = drawn < np.where(baskets.matrix, self.present, self._absent)
         return baskets.with_cells(np.where(kept, baskets.matrix, ~baskets.matrix))
@@ -203,6 +209,18 @@ class BasketFlipping:
         known = both * (1 - share) ** 2 + (left - both) * share**2
         return sqrt(max(0.0, squares - known)) / left
 
+    def _held(self, data: IntoTransactions) -> Transactions:
+        """Return baskets with a column for every item of the domain, in its order."""
+        if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+            held = [_texts(basket) for basket in data]
+            matrix = np.array([[item in each for item in self.items] for each in held], dtype=np.bool_)
+            return Transactions(tuple(self.items), matrix.reshape(len(held), len(self.items)))
+        given = data if isinstance(data, Transactions) else _of_table(cast("Frame", data))
+        place = {item: at for at, item in enumerate(given.items)}
+        held_cells = given.matrix & ~given.unknown
+        columns = [held_cells[:, place[item]] if item in place else np.zeros(len(given), bool) for item in self.items]
+        return Transactions(tuple(self.items), np.column_stack(columns), names=given.names)
+
     def _aligned(self, data: IntoTransactions) -> Transactions:
         """Return baskets with a column for every item of the domain, in its order; refuse others by number only."""
         given = Transactions.of(data)
@@ -214,6 +232,27 @@ class BasketFlipping:
             raise SchemaError(f"{strange} items of the baskets are not among BasketFlipping.items; list all items.")
         columns = [given.matrix[:, place[item]] if item in place else np.zeros(len(given), bool) for item in self.items]
         return Transactions(tuple(self.items), np.column_stack(columns), names=given.names)
+
+
+def _texts(basket: object) -> set[str]:
+    """Return the items of a basket as texts, without those that are none."""
+    one = isinstance(basket, str | bytes) or not isinstance(basket, Iterable)
+    listed: Any = [basket] if one else basket
+    found = set()
+    try:
+        for item in listed:
+            found.add(str(item))
+    except Exception:  # noqa: BLE001 - whatever a basket holds, its report leaves
+        return found
+    return found
+
+
+def _of_table(table: Frame) -> Transactions:
+    """Read a table as transactions, without rows of two columns of which one cell is missing."""
+    arrow, _ = to_arrow(table)
+    if not all(pa.types.is_boolean(column.type) for column in arrow.columns):
+        arrow = arrow.drop_null()
+    return Transactions.of(arrow)
 
 
 def _joined(sets: Mapping[ItemSet, object]) -> Iterator[ItemSet]:
