@@ -152,7 +152,11 @@ def private(network: Network) -> None:
         off: list[list[float]] = [[] for _ in range(5)]
         with TemporaryDirectory() as folder:
             edge, person = (
-                {"accountant": Accountant(Path(folder, unit), total=1_000), "analyst": "benchmark", "epsilon": epsilon}
+                {
+                    "accountant": Accountant(Path(folder, unit), total=1_000, another_budget=True),
+                    "analyst": "benchmark",
+                    "epsilon": epsilon,
+                }
                 for unit in ("edge", "person")
             )
             for _ in range(21):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import secrets
 from collections.abc import Generator
 from pathlib import Path
 
@@ -70,6 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared_data"):
             item.add_marker(absent)
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every test begin as a user whose programs remember no ledgers and budgets."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state" / secrets.token_hex(8)))
 
 
 @pytest.fixture(scope="session")

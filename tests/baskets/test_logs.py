@@ -24,7 +24,7 @@ from sfumato.queries.private.accountant import Accountant
 
 @pytest.fixture
 def accountant(tmp_path):
-    return Accountant(tmp_path / "budget.sqlite", total=10**6, total_delta=0.9)
+    return Accountant(tmp_path / "budget.sqlite", total=10**6, total_delta=0.9, another_budget=True)
 
 
 def counted(log, accountant, **given):

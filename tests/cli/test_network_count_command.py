@@ -36,8 +36,11 @@ def count(run, what, friends, *more, epsilon="1000"):
     return run("network", "count", what, friends, "--persons", friends.parent / "people.csv", *paid, *more)
 
 
+MORE = {"total": 9000, "another_budget": True}
+
+
 def paying(tmp_path):
-    return {"epsilon": 1000, "accountant": Accountant(tmp_path / "python.sqlite", total=9000), "analyst": "ann"}
+    return {"epsilon": 1000, "accountant": Accountant(tmp_path / "python.sqlite", **MORE), "analyst": "ann"}
 
 
 def test_degrees_are_written_as_by_python_and_paid_for(run, friends, tmp_path):
@@ -124,7 +127,8 @@ def test_whatever_one_edge_of_a_file_is_the_command_says_the_same(run, friends, 
         asked = {"blocks": BY, "degrees": ("--unit", "person")}.get(what, ())
         out = () if what in {"triangles", "stars"} else ("--out", tmp_path / f"found{number}")
         out = ("--out", tmp_path / f"found{number}.csv") if what in {"degrees", "blocks"} else out
-        paid = ("--epsilon", "0.5", "--budget", tmp_path / f"{number}.sqlite", "--total", "1", "--analyst", "ann")
+        granted = ("--budget", tmp_path / f"{number}.sqlite", "--total", "1", "--another-budget")
+        paid = ("--epsilon", "0.5", *granted, "--analyst", "ann")
         done = run("network", "count", what, file, "--persons", tmp_path / "people.csv", *paid, *asked, *out)
         noisy = re.compile(rf"(triangles|stars|edges|bound|scale) [\d.,]+|found{number}|(?<=bound)\S+")
         seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))

@@ -262,3 +262,37 @@ def test_a_quantile_that_cannot_be_computed_is_refused_alike_for_every_number_of
         assert Accountant(path.with_suffix(".sqlite")).balance().answers == 0
     assert len(told) == 1
     assert "ranks that do not fit into 64 bits" in told.pop()
+
+
+def test_a_table_has_one_budget_unless_another_one_is_asked_for(run, people, store, tmp_path):
+    second = ("query", "init", people, "--store", tmp_path / "second.toml", *STATED, "--total", 1)
+    refused = run(*second)
+    assert refused.exit_code == 2
+    assert f"have a budget already: {store.with_suffix('.sqlite')}. Ask with that one; or ask for" in refused.output
+    assert "by --another-budget, and what both spend adds up" in refused.output
+    assert not (tmp_path / "second.sqlite").exists()
+    assert run(*second, "--another-budget").exit_code == 0
+    assert ask(run, tmp_path / "second.toml", "count", epsilon="1").exit_code == 0
+    assert ask(run, store, "count").exit_code == 0
+
+
+def test_a_mistake_in_what_is_stated_leaves_no_budget_behind(run, people, tmp_path):
+    init = ("query", "init", people, "--store", tmp_path / "study.toml", "--total", 1)
+    assert run(*init, "--bounds", "age=5,1").exit_code == 2
+    assert run(*init, "--bounds", "age=0,100").exit_code == 0
+
+
+def test_a_budget_that_is_copied_back_is_refused(run, store, tmp_path, monkeypatch):
+    budget = store.with_suffix(".sqlite")
+    kept = budget.read_bytes()
+    assert ask(run, store, "count").exit_code == 0
+    spent = budget.read_bytes()
+    budget.write_bytes(kept)
+    for refused in (ask(run, store, "count"), run("query", "budget", store), run("query", "repair", store)):
+        assert (refused.exit_code, "is older than the record of it" in refused.output) == (2, True), refused.output
+    budget.write_bytes(spent)
+    assert "nothing to repair" in run("query", "repair", store).output
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "somebody else"))
+    assert "sfumato query repair" in ask(run, store, "count").output
+    assert "is remembered from now on" in run("query", "repair", budget).output
+    assert ask(run, store, "count").exit_code == 0

@@ -114,7 +114,19 @@ def test_whatever_one_person_adds_to_a_file_the_command_says_the_same(run, point
         text = f"{head}\n" if odd is None else whole + odd.format(last=last)
         file.write_text(text, "utf-8" if number % 2 else "latin-1", errors="replace")
         budget = tmp_path / f"{number}.budget"
-        paid = ("--epsilon", "0.5", "--budget", budget, "--total", 1, "--analyst", "ann", "--out", out)
+        paid = (
+            "--epsilon",
+            "0.5",
+            "--budget",
+            budget,
+            "--total",
+            1,
+            "--analyst",
+            "ann",
+            "--out",
+            out,
+            "--another-budget",
+        )
         done = run("ways", "count", what, file, *paid, *AREA)
         noisy = re.compile(r"within \d+ in|: [\d, ]+ of growing")
         seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))
@@ -138,7 +150,7 @@ def test_points_are_read_as_they_are_told(run, tmp_path):
         (("--longitude", "lonn"), "no column 'lonn'"),
         (("--decimal", "x"), "a point or a comma"),
         (("--zone", "Mars"), "no time zone 'Mars'"),
-        (("--date-format", "soon"), "date_format"),
+        (("--date-format", "soon"), "--date-format must be made of"),
         (("--place", "who"), "both --place and --places"),
     ):
         refused = count(run, tmp_path / "points.csv", "density", tmp_path / "no.csv", *AREA, *told, *more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import stat
@@ -70,7 +71,7 @@ def test_a_file_that_is_no_key_is_refused(ledger, content):
     refused(ReadError, "is not the key file of a ledger", sf.Ledger, "hospital.ledger")
 
 
-def test_an_old_copy_of_the_ledger_is_refused(ledger):
+def test_an_old_copy_of_the_ledger_is_refused(ledger, monkeypatch):
     released(ledger, quarter(0, 12)).write("q1", report=False)
     for name in names("."):
         if name.startswith("hospital"):
@@ -85,6 +86,8 @@ def test_an_old_copy_of_the_ledger_is_refused(ledger):
     )
     refused(ReadError, "is older than", released, ledger, quarter(3, 15))
     shutil.copy2("old-hospital.ledger.head", "hospital.ledger.head")
+    refused(ReadError, "is older than the record of it in .* says: it has 1 entries", sf.Ledger, "hospital.ledger")
+    monkeypatch.setenv("XDG_STATE_HOME", os.environ["XDG_STATE_HOME"] + " of somebody else")
     refused(ReadError, r"is older than the release in q2 says", sf.Ledger, "hospital.ledger")
     Path("elsewhere").mkdir()
     shutil.move("q2", "elsewhere/q2")
@@ -93,6 +96,22 @@ def test_an_old_copy_of_the_ledger_is_refused(ledger):
     refused(ReadError, "is not a release of a series", restored.verify, ["elsewhere"])
     released(restored, quarter(4, 16)).write("q2", report=False)
     refused(ReadError, "has another entry 2 than the release in elsewhere/q2", restored.verify, ["elsewhere/q2"])
+
+
+def test_a_series_may_be_moved_and_of_two_copies_only_one_goes_on(ledger):
+    released(ledger, quarter(0, 12)).write("q1", report=False)
+    copy = Path.cwd().with_name(f"{Path.cwd().name}-copy")
+    shutil.copytree(".", copy)
+    released(ledger, quarter(3, 15)).write("q2", report=False)
+    refused(ReadError, "is older than the record of it in", sf.Ledger, copy / "hospital.ledger")
+    Path("deep/new").mkdir(parents=True)
+    for name in names("."):
+        if name.startswith("hospital"):
+            shutil.move(name, f"deep/new/{name}")
+    moved = sf.Ledger("deep/new/hospital.ledger")
+    released(moved, quarter(4, 16)).write("q3", report=False)
+    assert len(moved.releases()) == 3
+    refused(ReadError, "is older than the record of it in", sf.Ledger, copy / "hospital.ledger")
 
 
 def test_a_lost_head_is_told_and_written_anew_by_repair_alone(two_quarters):

@@ -37,7 +37,7 @@ def counted(graph: nx.Graph, blocks: list[str], names: list[str | None]) -> list
 @given(graphs(6), st.lists(st.sampled_from(["b", "a", None]), min_size=6, max_size=6))
 def test_counts_are_those_of_the_blocks_and_an_edge_is_in_one_of_them(tmp_path_factory, graph, letters):
     blocks = letters[: len(graph)]
-    accountant = Accountant(tmp_path_factory.mktemp("paid") / "budget", total=200)
+    accountant = Accountant(tmp_path_factory.mktemp("paid") / "budget", total=200, another_budget=True)
     asked = {"epsilon": 100, "accountant": accountant, "analyst": "Ann"}
     found = S.private_blocks(network_of(graph), blocks=blocks, names=["b", "a"], **asked)
     slow = counted(graph, blocks, ["b", "a", None])

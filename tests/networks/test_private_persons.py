@@ -146,7 +146,7 @@ def test_a_budget_of_edges_never_pays_for_persons(tmp_path, paying):
     with pytest.raises(InvalidParameterError, match="a budget per edge, not per person"):
         S.private_degrees(network, epsilon=1, unit="person", **paying)
     assert paying["accountant"].balance().answers == 1
-    persons = {"accountant": Accountant(tmp_path / "persons", total=3), "analyst": "Ann"}
+    persons = {"accountant": Accountant(tmp_path / "persons", total=3, another_budget=True), "analyst": "Ann"}
     S.private_degrees(network, epsilon=1, unit="person", bound=2, **persons)
     for ask in (S.private_degrees, S.private_triangles, S.private_stars, S.private_graph):
         with pytest.raises(InvalidParameterError, match="a budget per person, not per edge"):

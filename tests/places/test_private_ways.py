@@ -149,7 +149,8 @@ def test_nobody_at_all_is_answered_like_everybody(asked):
     nobody.points = nobody.points.take(np.zeros(0, dtype=np.int64))
     exact = {"places": ["a", "b"], "epsilon": 300_000}
     for number, count in enumerate((private_density, private_trips, private_prefix_tree, private_n_grams)):
-        accountant = Accountant(asked["accountant"].path.with_name(f"{number}.db"), total=1_000_000)
+        path = asked["accountant"].path.with_name(f"{number}.db")
+        accountant = Accountant(path, total=1_000_000, another_budget=True)
         count(nobody, **exact, accountant=accountant, analyst="ann")
         assert accountant.balance().answers == 1
 

@@ -11,10 +11,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.queries.private.accountant import Accountant
+
+
+AnotherBudget = Annotated[
+    bool, typer.Option("--another-budget", help="Grant another budget for data that have one; both add up.")
+]
+
+
+@contextmanager
+def in_words_of_options() -> Iterator[None]:
+    """Name the option that asks for another budget as it is called here."""
+    from sfumato.queries.private.accountant import AnotherBudgetError
+
+    try:
+        yield
+    except AnotherBudgetError as error:
+        said = str(error).replace("another_budget=True", "--another-budget")
+        raise InvalidParameterError(said) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +47,18 @@ class Payment:
     per_analyst: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="A new budget: the epsilon of each analyst.")
     ] = None
+    another_budget: AnotherBudget = False
 
     @contextmanager
     def open(self, **more: Any) -> Iterator[dict[str, Any]]:
         """Give what every question needs to be paid; a budget that does not allow it ends the command."""
         from sfumato.queries.private.accountant import Accountant
 
-        accountant = Accountant(self.budget, total=self.total, per_analyst=self.per_analyst, **more)
+        granted = {"total": self.total, "per_analyst": self.per_analyst, "another_budget": self.another_budget, **more}
         try:
-            yield {"epsilon": self.epsilon, "accountant": accountant, "analyst": self.analyst}
+            with in_words_of_options():
+                accountant = Accountant(self.budget, **granted)
+                yield {"epsilon": self.epsilon, "accountant": accountant, "analyst": self.analyst}
         except InfeasibleError as error:
             raise refuse(str(error), DOES_NOT_HOLD) from None
 

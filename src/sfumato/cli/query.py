@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Json, Reading, Source, examples, family, spread
+from sfumato.cli.paying import AnotherBudget, in_words_of_options
 from sfumato.cli.printing import aligned, print_json
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing, write_text
@@ -72,13 +73,15 @@ def init(
     store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings to this file.", show_default=False)],
     total: Annotated[str, typer.Option(metavar="EPSILON", help="The budget of all analysts.", show_default=False)],
     per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="The budget of each analyst.")] = None,
+    another_budget: AnotherBudget = False,
     stated: StatedOptions,
     reading: Reading,
 ) -> None:
     """Set up private queries on a table: state what is known without looking at it, and grant a budget.
 
     Writes the settings and, next to them, the budget file (.sqlite). Keep both and the table away from analysts. How
-    the table is read is settled here: separator, encoding, and what every column holds.
+    the table is read is settled here: separator, encoding, and what every column holds. A table has one budget, unless
+    another one is asked for.
     """
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
@@ -101,8 +104,8 @@ def init(
     table = _read(file, made)
     if Path(file).suffix.lower() == ".xlsx" and "header" not in made.reading:
         made = replace(made, reading={**made.reading, "header": True})  # seen once, so that no row decides it again
-    with _forgotten_on_failure(budget):
-        accountant = Accountant(budget, total=total, per_analyst=per_analyst)
+    with _forgotten_on_failure(budget), in_words_of_options():
+        accountant = Accountant(budget, total=total, per_analyst=per_analyst, another_budget=another_budget)
         private = PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
         write_text(store, made.text())
     typer.echo(store)
@@ -261,6 +264,23 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
     rows = [["", "spent", "of", "left"], _row("all", balance.total)]
     rows += [_row(name, each) for name, each in balance.analysts.items()]
     typer.echo(aligned(rows if balance.delta.budget == "0" else [*rows, _row("delta of all", balance.delta)]))
+
+
+@app.command(epilog=examples("sfumato query repair study.toml", "sfumato query repair ways.budget"))
+def repair(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The settings, or a budget file.", show_default=False)],
+) -> None:
+    """Go on with a budget that was made on another computer or by another user; be sure that it is the newest copy.
+
+    How much is spent is remembered in the state folder of the user (XDG_STATE_HOME, by default ~/.local/state), so an
+    older copy of a budget is refused. This remembers a budget that the folder does not know.
+    """
+    from sfumato.queries.private.accountant import Accountant
+    from sfumato.queries.private.store import Store
+
+    path = file.parent / Store.read(file).accountant if file.suffix == ".toml" else file
+    typer.echo(Accountant.repair(path))
 
 
 def _settled(file: str, reading: Reading) -> dict[str, str | int]:

@@ -18,7 +18,7 @@ from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import WriteError
 from sfumato.judging.evidence import Evidence
 from sfumato.ledger.atoms import PARTED_BY, atoms_of
-from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain
+from sfumato.ledger.chain import INTERNAL, STATED, Chain
 from sfumato.ledger.contents import NOBODY, told_by
 from sfumato.ledger.files import LedgerFiles
 from sfumato.ledger.flag_changes import flag_changes
@@ -28,6 +28,7 @@ from sfumato.ledger.memory import STRANGER, Ints
 from sfumato.ledger.recording import folder_digest, pend, settle, writing
 from sfumato.ledger.store import WHAT, Rows, rows_of
 from sfumato.ledger.version import TableVersion
+from sfumato.table.chain import ENTRY_FORMAT
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,20 +12,12 @@ from functools import cached_property
 from pathlib import Path
 
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.ledger.chain import (
-    ENTRY_FORMAT,
-    HEAD_FORMAT,
-    INTERNAL,
-    STATED,
-    Chain,
-    StatedHead,
-    first_head,
-    refuse_strange,
-)
+from sfumato.ledger.chain import INTERNAL, STATED, Chain, refuse_strange
 from sfumato.ledger.key import Key, refuse_open_to_others, refuse_public
 from sfumato.ledger.memory import Memory
 from sfumato.ledger.recording import settle, writing
 from sfumato.ledger.store import FORMAT, PENDING, RELEASED, SCHEMA, WHAT, open_store
+from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, StatedHead, first_head, refuse_forgotten, remember
 from sfumato.table.held_file import create, facts
 
 KEY, HEAD = ".key", ".head"
@@ -77,7 +69,9 @@ class LedgerFiles:
         if not made:
             self.key_path.unlink()
             raise WriteError(f"{self.path} already exists; name another file.")
-        StatedHead(name, 0, first_head(name)).write(self.head_path, HEAD_FORMAT)
+        first = StatedHead(name, 0, first_head(name))
+        first.write(self.head_path, HEAD_FORMAT)
+        remember(first)
 
     @contextmanager
     def opened(self) -> Iterator[tuple[sqlite3.Connection, Chain]]:
@@ -90,7 +84,7 @@ class LedgerFiles:
             refuse_strange(self.path, known, FORMAT)
             if self.key.check != known["key"]:
                 raise ReadError(f"{self.key_path} is not the key of the {WHAT} {self.path}; give the right one.")
-            yield store, Chain.read(store, self.path, known["name"])
+            yield store, Chain.of(store, self.path, known["name"])
 
     def settled(self) -> str | None:
         """Finish or undo what a killed process left, and bring the head beside the key up to date.
@@ -113,7 +107,11 @@ class LedgerFiles:
             self.settled()
 
     def refuse_older(self, chain: Chain, parents: Iterable[Path]) -> StatedHead:
-        """Refuse a ledger that misses an entry which was written; return the head beside the key."""
+        """Refuse a ledger that misses an entry which was written; return the head beside the key.
+
+        An entry is known from the head beside the key, from what this user's programs remember of the ledger wherever
+        it was moved since, and from releases that are still where they were written.
+        """
         stated = StatedHead.read(self.head_path, HEAD_FORMAT)
         if stated is None:
             raise ReadError(
@@ -121,6 +119,7 @@ class LedgerFiles:
                 f"{WHAT} is the newest copy."
             )
         stated.refuse_newer(chain, f"the head file {self.head_path}")
+        refuse_forgotten(chain)
         for parent in parents:
             for file in parent.glob(f"*/{INTERNAL}/{STATED}"):
                 with suppress(PermissionError):
@@ -130,12 +129,12 @@ class LedgerFiles:
         return stated
 
     def forward(self) -> None:
-        """Write the head of the last entry beside the key, unless it stands there; one that is pending is none."""
+        """Write the head of the last entry beside the key, and remember it; one that is pending is none."""
         with self.opened() as (store, chain):
             if store.execute("SELECT 1 FROM releases WHERE state = ?", (PENDING,)).fetchone() is None:
-                newest = StatedHead(chain.name, len(chain.entries), chain.head)
-                if StatedHead.read(self.head_path, HEAD_FORMAT) != newest:
-                    newest.write(self.head_path, HEAD_FORMAT)
+                if StatedHead.read(self.head_path, HEAD_FORMAT) != chain.newest:
+                    chain.newest.write(self.head_path, HEAD_FORMAT)
+                remember(chain.newest)
 
     def remembered(self) -> Memory:
         """Read what is remembered of persons."""

@@ -14,17 +14,7 @@ import pyarrow as pa
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.ledger.chain import (
-    ENTRY_FORMAT,
-    HEAD_FORMAT,
-    INTERNAL,
-    STATED,
-    Chain,
-    StatedHead,
-    append,
-    changed,
-    digests_of,
-)
+from sfumato.ledger.chain import INTERNAL, STATED, Chain, digests_of
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.files import LedgerFiles, count_releases, recorded_parents
 from sfumato.ledger.histories import GROUPED, histories_of, history_of, sorted_values
@@ -35,6 +25,7 @@ from sfumato.ledger.recording import folder_digest, writing
 from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, Row, RowPlace, rows_of, unpacked
 from sfumato.ledger.version import TableVersion
 from sfumato.schema.schema import Schema
+from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, StatedHead, changed
 from sfumato.table.held_file import damaged
 from sfumato.validation import did_you_mean
 
@@ -216,7 +207,7 @@ class Ledger:
         if stated is None or stated.head != head:
             return f"Release {number} is not in {folder} any more, so its files could not be checked."
         if folder_digest(folder / PUBLISHED) != public:
-            raise changed(self.path, f"public/ of release {number} in {folder} was changed after it was written")
+            raise changed(self.path, WHAT, f"public/ of release {number} in {folder} was changed after it was written")
         return None
 
     def forget(self, *identifiers: str | float | date) -> bool:
@@ -244,7 +235,7 @@ class Ledger:
                     (*row, place.release, place.attribute),
                 )
             if rows:
-                append(store, chain, {"kind": FORGET, "digests": digests_of(rows)})
+                chain.append(store, {"kind": FORGET, "digests": digests_of(rows)})
         self._files.forward()
         return bool(rows)
 

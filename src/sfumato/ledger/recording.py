@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.ledger.chain import ENTRY_FORMAT, INTERNAL, STATED, Chain, StatedHead, append, digests_of
+from sfumato.ledger.chain import INTERNAL, STATED, Chain, digests_of
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.store import PENDING, RELEASE, RELEASED, WHAT, Rows, insert, remove
+from sfumato.table.chain import ENTRY_FORMAT, StatedHead
 from sfumato.table.held_file import PATIENCE
 from sfumato.table.workplace import LOCKS, locked
 
@@ -60,7 +61,7 @@ def pend(
     """
     told = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **said}
     entry = {"kind": RELEASE, "number": number, **told, "columns": columns, "digests": digests_of(rows)}
-    made = append(store, chain, entry)
+    made = chain.append(store, entry)
     store.execute(
         "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (number, made.entry, PENDING, *told.values(), made.head),

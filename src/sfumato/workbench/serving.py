@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import socket
 import sys
@@ -18,6 +17,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from sfumato.exceptions import InvalidParameterError, ReadError
+from sfumato.table.chain import state_folder
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.guard import MARK, Entrance
@@ -162,8 +162,7 @@ def address(gate: Entrance, token: str) -> str:
 
 def registry() -> Path:
     """Return the folder where running servers leave their port, path and key, for their owner alone."""
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "sfumato" / "workbench"
+    return state_folder() / "workbench"
 
 
 @contextlib.contextmanager

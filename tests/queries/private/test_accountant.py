@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
-from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
+from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
 from sfumato.queries.private.budget import UNIT, shown, units_of_budget, units_of_cost
-from sfumato.table.held_file import create
 
 
 @pytest.fixture
@@ -79,23 +82,6 @@ def test_a_delta_out_of_range_is_refused(path, delta):
         Accountant(path, total_delta=0.5)
 
 
-def test_a_file_from_before_deltas_answers_pure_questions_only(path):
-    granted = {"total": str(2 * UNIT), "per_analyst": str(2 * UNIT)}
-    create(path, WHAT, PURE_SCHEMA, {"format": PURE_FORMAT, **granted})
-    with sqlite3.connect(path) as store:
-        store.execute("INSERT INTO ledger (analyst, units, question) VALUES ('ann', ?, 'count')", (UNIT,))
-        store.execute("INSERT INTO spent VALUES ('ann', ?)", (UNIT,))
-    store.close()
-    accountant = Accountant(path, total=2)
-    assert accountant.balance().total.left == "1"
-    assert accountant.balance().delta.budget == "0"
-    with pytest.raises(InfeasibleError, match="has a delta of 0 left"):
-        accountant.spend("ann", 0.1, "log", delta=1e-9)
-    assert accountant.spend("ann", 1, "count") == 2
-    with pytest.raises(InvalidParameterError, match="another budget"):
-        Accountant(path, total=2, total_delta=0.1)
-
-
 def test_what_is_spent_survives_the_program(path):
     Accountant(path, total=2).spend("ann", 0.5, "count")
     assert Accountant(path).balance().total.left == "1.5"
@@ -152,15 +138,15 @@ def test_a_file_that_is_not_there_is_no_fresh_budget(path, tmp_path):
 
 
 DAMAGES = {
-    "ledger": "DELETE FROM ledger WHERE entry = 1",
-    "last entry": "DELETE FROM ledger WHERE entry = 2",
-    "sums": "UPDATE spent SET units = 1",
-    "deltas": "UPDATE spent SET delta = 1",
-    "budget of delta": "DELETE FROM facts WHERE name = 'total_delta'",
-    "forgotten": "DELETE FROM spent",
-    "budget": "UPDATE facts SET value = 'much' WHERE name = 'total'",
+    "first entry": "DELETE FROM entries WHERE entry = 1",
+    "entry": "DELETE FROM entries WHERE entry = 2",
+    "last entry": "DELETE FROM entries WHERE entry = 3",
+    "cost": """UPDATE entries SET said = replace(said, '"units": 1', '"units": 0') WHERE entry = 2""",
+    "head": "UPDATE entries SET head = (SELECT head FROM entries WHERE entry = 2) WHERE entry = 3",
+    "all entries": "DELETE FROM entries",
     "format": "DELETE FROM facts WHERE name = 'format'",
-    "table": "DROP TABLE ledger",
+    "name": "UPDATE facts SET value = '../../else' WHERE name = 'name'",
+    "table": "DROP TABLE entries",
 }
 
 
@@ -177,13 +163,123 @@ def test_a_damaged_file_is_refused_in_a_sentence(path, damage):
         with sqlite3.connect(path) as store:
             store.execute(DAMAGES[damage])
         store.close()
-    sentence = f"^{re.escape(str(path))} is not a valid accountant file, so nothing is answered; restore it from a"
-    for again in ({}, {"total": 1}) if not damage.startswith("budget") else ({},):
+    file = re.escape(str(path))
+    sentence = (
+        rf"^{file} is not a valid accountant file, so nothing is answered; restore it from a"
+        rf"|^The accountant {file} is not what was recorded: entry \d was changed, or one before it is missing; restore"
+        rf"|^The accountant {file} is older than the record of it in .* says: it has [02] entries, and entry 3"
+    )
+    for again in ({}, {"total": 1}):
         with pytest.raises(ReadError, match=sentence):
             Accountant(path, **again)
-    if damage in {"ledger", "last entry"}:
+    for ask in (lambda: accountant.spend("ann", 0.1, "count"), accountant.balance, lambda: Accountant.repair(path)):
         with pytest.raises(ReadError, match=sentence):
-            accountant.spend("ann", 0.1, "count")
+            ask()
+
+
+def test_a_copy_from_before_an_answer_is_refused_wherever_it_lies(path, tmp_path):
+    accountant = Accountant(path, total=1)
+    accountant.spend("ann", "0.3", "count")
+    copy = tmp_path / "elsewhere" / "kept.sqlite"
+    copy.parent.mkdir()
+    shutil.copy(path, copy)
+    assert Accountant(copy).balance().total.left == "0.7"
+    accountant.spend("ann", "0.3", "count")
+    older = "is older than the record of it in .* says: it has 2 entries, and entry 3 was written; restore"
+    with pytest.raises(ReadError, match=older):
+        Accountant(copy)
+    shutil.copy(copy, path)
+    for ask in (
+        lambda: accountant.spend("ann", "0.1", "count"),
+        lambda: Accountant(path),
+        lambda: Accountant.repair(path),
+    ):
+        with pytest.raises(ReadError, match=older):
+            ask()
+
+
+def test_of_two_copies_only_one_goes_on_and_it_may_be_moved(path, tmp_path):
+    one = Accountant(path, total=1)
+    copy = tmp_path / "copy.sqlite"
+    shutil.copy(path, copy)
+    other = Accountant(copy)
+    one.spend("ann", "0.3", "count")
+    with pytest.raises(ReadError, match="is older than the record of it"):
+        other.spend("ann", "0.5", "count")
+    (tmp_path / "new").mkdir()
+    moved = path.rename(tmp_path / "new" / "budget.db")
+    assert Accountant(moved).spend("ann", "0.3", "count") == 2
+    assert Accountant(moved).balance().total.left == "0.4"
+
+
+def test_an_accountant_that_was_made_elsewhere_goes_on_on_purpose_only(path, tmp_path, monkeypatch):
+    accountant = Accountant(path, total=1)
+    accountant.spend("ann", "0.3", "count")
+    assert Accountant.repair(path) == "There is nothing to repair."
+    older = path.read_bytes()
+    accountant.spend("ann", "0.3", "count")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another user"))
+    for ask in (lambda: Accountant(path), lambda: accountant.spend("ann", "0.1", "count"), accountant.balance):
+        with pytest.raises(
+            ReadError, match=r"Nothing is remembered of .*: it was made elsewhere or by .* query repair\."
+        ):
+            ask()
+    assert Accountant.repair(path) == f"The accountant {path} is remembered from now on."
+    assert Accountant(path).balance().total.left == "0.4"
+    path.write_bytes(older)
+    with pytest.raises(ReadError, match="is older than the record"):
+        Accountant(path)
+    with pytest.raises(ReadError, match="There is no accountant file"):
+        Accountant.repair(tmp_path / "nowhere")
+
+
+def test_what_a_killed_program_wrote_and_did_not_remember_stays_spent(path, monkeypatch):
+    accountant = Accountant(path, total=1)
+    with monkeypatch.context() as patched:
+        patched.setattr("sfumato.queries.private.accountant.remember", lambda *_: sys.exit(1))
+        with pytest.raises(SystemExit):
+            accountant.spend("ann", "0.75", "count")
+    with pytest.raises(InfeasibleError, match=r"has 0\.25 left"):
+        Accountant(path).spend("ann", "0.75", "count")
+
+
+def test_a_second_budget_of_the_same_data_is_asked_for_on_purpose(path, tmp_path):
+    first = Accountant(path, total=1)
+    first.belong_to("digest", "row")
+    second = Accountant(tmp_path / "second.sqlite", total=1)
+    for unit in ("row", "person"):
+        with pytest.raises(
+            AnotherBudgetError, match=rf"have a budget already: {re.escape(str(path))}\. Ask with that one; or"
+        ):
+            second.belong_to("digest", unit)
+    second.belong_to("another digest", "row")
+    third = Accountant(tmp_path / "third.sqlite", total=1)
+    with pytest.raises(AnotherBudgetError, match="by another_budget=True, and what both spend adds up"):
+        third.belong_to("digest", "row")
+    Accountant(tmp_path / "third.sqlite", another_budget=True)
+    third.belong_to("digest", "row")
+    first.belong_to("digest", "row")
+    path.unlink()
+    with pytest.raises(AnotherBudgetError):
+        Accountant(path, total=1).belong_to("digest", "row")
+
+
+def test_neither_the_file_nor_the_state_folder_holds_a_plain_digest(path, monkeypatch):
+    digest = "5f" * 32
+    Accountant(path, total=1).belong_to(digest, "row")
+    plain = {digest.encode(), bytes.fromhex(digest), hashlib.sha256(digest.encode()).hexdigest().encode()}
+    kept = [path, *(each for each in Path(os.environ["XDG_STATE_HOME"]).rglob("*"))]
+    for each in kept:
+        assert not any(one in os.fsencode(each) for one in plain)
+        if each.is_file():
+            assert not any(one in each.read_bytes() for one in plain)
+            assert each.stat().st_mode & 0o077 == 0
+    notes = {each.parent.name for each in kept if each.parent.parent.name == "budgets"}
+    monkeypatch.setenv("XDG_STATE_HOME", os.environ["XDG_STATE_HOME"] + "-2")
+    Accountant(path.with_name("2"), total=1).belong_to(digest, "row")
+    other = {each.name for each in Path(os.environ["XDG_STATE_HOME"]).glob("sfumato/budgets/*")}
+    assert len(notes) == len(other) == 1
+    assert notes != other
 
 
 @given(st.lists(st.decimals("0.001", "0.3", places=3), min_size=1, max_size=12))
@@ -201,7 +297,7 @@ def test_costs_are_rounded_up_and_budgets_down():
 SPENDER = """
 import sys
 from sfumato.exceptions import InfeasibleError
-from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
+from sfumato.queries.private.accountant import Accountant
 
 accountant = Accountant(sys.argv[1], total=1)
 spent = 0
@@ -231,7 +327,7 @@ KILLED = """
 import os, signal, sys
 import pyarrow as pa
 from sfumato.queries.private import noise
-from sfumato.queries.private.accountant import PURE_FORMAT, PURE_SCHEMA, WHAT, Accountant
+from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.private_table import PrivateTable
 
 def die(*_, **__):
@@ -258,7 +354,7 @@ def test_a_spending_that_is_not_finished_leaves_nothing(path):
     accountant = Accountant(path, total=1)
     store = sqlite3.connect(path, isolation_level=None)
     store.execute("BEGIN IMMEDIATE")
-    store.execute("INSERT INTO ledger (analyst, units, question) VALUES ('ann', 5, 'count')")
+    store.execute("INSERT INTO entries VALUES (2, '{}', '')")
     store.close()
     assert Accountant(path).balance().answers == 0
     assert accountant.spend("ann", 0.1, "count") == 1

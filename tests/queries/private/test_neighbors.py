@@ -90,6 +90,9 @@ class Purse(Accountant):
     def belong_to(self, *_, **__):  # noqa: D102 - as that of the class
         pass
 
+    def record_refusal(self, analyst, question, reason):
+        """Count nothing."""
+
     def spend(self, analyst, epsilon, question, *, delta=0):  # noqa: D102 - as that of the class
         self.costs.append((analyst, epsilon, question, delta))
         return len(self.costs)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
+import json
+import secrets
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -18,22 +23,17 @@ from sfumato.queries.private.budget import (
     units_of_delta_budget,
     units_of_delta_cost,
 )
-from sfumato.table.held_file import complete, create, damaged, facts, held
+from sfumato.table.chain import NAME, EntryChain, budgets_of, refuse_forgotten, remember, remembered_head
+from sfumato.table.held_file import create, damaged, facts, held
 from sfumato.validation import require
 
-PURE_FORMAT = "sfumato accountant 1"  # files without deltas, which answer pure questions only
-FORMAT = "sfumato accountant 2"
+FORMAT = "sfumato accountant 3"
 WHAT = "accountant"
 LONGEST_NAME = 200
-PURE_SCHEMA = """
+OPENED, BOUND, SPENT, ANOTHER = "opened", "bound", "spent", "another budget"
+SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE ledger (
-    entry INTEGER PRIMARY KEY AUTOINCREMENT,
-    analyst TEXT NOT NULL,
-    units INTEGER NOT NULL CHECK (units > 0),
-    question TEXT NOT NULL
-);
-CREATE TABLE spent (analyst TEXT PRIMARY KEY, units INTEGER NOT NULL CHECK (units > 0)) WITHOUT ROWID;
+CREATE TABLE entries (entry INTEGER PRIMARY KEY, said TEXT NOT NULL, head TEXT NOT NULL);
 """
 REFUSED_SCHEMA = """
 CREATE TABLE IF NOT EXISTS refused (
@@ -43,10 +43,6 @@ CREATE TABLE IF NOT EXISTS refused (
 """
 P = ParamSpec("P")
 T = TypeVar("T")
-DELTAS = """
-ALTER TABLE ledger ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
-ALTER TABLE spent ADD COLUMN delta INTEGER NOT NULL DEFAULT 0 CHECK (delta >= 0);
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +74,46 @@ class Balance:
     answers: int
 
 
+class AnotherBudgetError(InvalidParameterError):
+    """The data have a budget already, and nobody asked for another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """What the entries of an accountant say: what is granted, whose data it belongs to, and what is spent."""
+
+    total: int
+    per_analyst: int
+    total_delta: int
+    another: bool
+    data: str | None
+    unit: str | None
+    spent: Mapping[str, int]
+    delta: int
+    answers: int
+
+    @classmethod
+    def of(cls, chain: EntryChain) -> Books:
+        """Sum up the entries."""
+        opened, *later = chain.entries
+        bound = next((each for each in later if each["kind"] == BOUND), {})
+        paid = [each for each in later if each["kind"] == SPENT]
+        spent: dict[str, int] = {}
+        for each in paid:
+            spent[each["analyst"]] = spent.get(each["analyst"], 0) + each["units"]
+        return cls(
+            total=opened["total"],
+            per_analyst=opened["per_analyst"],
+            total_delta=opened["total_delta"],
+            another=any(each["kind"] == ANOTHER for each in later),
+            data=bound.get("data"),
+            unit=bound.get("unit"),
+            spent=dict(sorted(spent.items())),
+            delta=sum(each["delta"] for each in paid),
+            answers=len(paid),
+        )
+
+
 class Accountant:
     """Keep a privacy budget in an SQLite file that belongs to one table.
 
@@ -86,14 +122,18 @@ class Accountant:
     add up (sequential composition of differential privacy), epsilons in whole multiples of 1e-12 and deltas of 1e-18,
     so that no rounding lets anything slip through.
 
+    All that is spent is a chain of entries, whose newest head the user's state folder remembers. So a copy of the file
+    from before an answer is refused wherever it lies, and the file itself may be moved. The folder also knows, by keyed
+    hashes, which data have a budget.
+
     Parameters
     ----------
-    path : the file. It is created if `total` is given and there is no file; deleting it forgets what was spent, so keep
-        it as safe as the table.
+    path : the file. It is created if `total` is given and there is no file.
     total : the epsilon that all analysts together may spend on the table.
     per_analyst : the epsilon that each of them may spend; by default all of `total`.
     total_delta : the delta that all analysts together may spend; by default 0, so that only questions with pure
-        differential privacy are answered. A file that was made before there were deltas has 0, too.
+        differential privacy are answered.
+    another_budget : whether this may be a further budget of data that have one; what all of them spend adds up.
     """
 
     def __init__(
@@ -103,73 +143,79 @@ class Accountant:
         total: float | str | None = None,
         per_analyst: float | str | None = None,
         total_delta: float | str | None = None,
+        another_budget: bool = False,
     ) -> None:
         self.path = Path(path)
         for name, given in (("per_analyst", per_analyst), ("total_delta", total_delta)):
             require(total is not None or given is None, self, name, "given together with total", given)
-        if total is None:
-            if not self.path.is_file():
-                raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
-            self._verify()
-            return
-        budget = units_of_budget(total, "Accountant", "total")
-        share = budget if per_analyst is None else units_of_budget(per_analyst, "Accountant", "per_analyst")
-        require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
-        delta = units_of_delta_budget(0 if total_delta is None else total_delta, "Accountant", "total_delta")
-        said = {"total": str(budget), "per_analyst": str(share), "total_delta": str(delta)}
-        create(self.path, WHAT, PURE_SCHEMA + DELTAS, {"format": FORMAT, **said})
-        known = self._verify()
-        if any(known[name] != value for name, value in said.items()):
-            raise InvalidParameterError(
-                f"The accountant {self.path} exists with another budget; omit total, per_analyst and total_delta to"
-                " use it."
-            )
+        if total is not None:
+            self._create(total, per_analyst, total_delta)
+        elif not self.path.is_file():
+            raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
+        with self._opened() as (store, chain):
+            if store.execute("PRAGMA quick_check(1)").fetchone() != ("ok",) or not chain.entries:
+                raise damaged(self.path, WHAT)
+            if another_budget and not Books.of(chain).another:
+                chain.append(store, {"kind": ANOTHER, "time": _now()})
+        self._forward()
 
     def __repr__(self) -> str:
         balance = self.balance()
         delta = "" if balance.delta.budget == "0" else f", delta {balance.delta.left} of {balance.delta.budget}"
         return f"Accountant({balance.total.left} of {balance.total.budget} left{delta})"
 
+    @classmethod
+    def repair(cls, path: str | Path) -> str:
+        """Remember a file that was made elsewhere or by somebody else, and say what was done.
+
+        Be sure that it is the newest copy: what was spent from a newer one is forgotten.
+        """
+        self = cls.__new__(cls)
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise ReadError(f"There is no accountant file {self.path}.")
+        with self._opened(new=True) as (_, chain):
+            if remembered_head(chain.name) == chain.newest:
+                return "There is nothing to repair."
+            remember(chain.newest)
+        return f"The accountant {self.path} is remembered from now on."
+
     def belong_to(self, fingerprint: str, unit: str) -> None:
-        """Bind the budget to one table and one unit of privacy; refuse any other."""
-        with held(self.path, WHAT) as store:
-            for name, value in (("table", fingerprint), ("unit", unit)):
-                store.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, value))
-            known = facts(store)
-        if known["table"] != fingerprint:
-            raise InvalidParameterError(f"The accountant {self.path} keeps the budget of another table.")
-        if known["unit"] != unit:
-            raise InvalidParameterError(
-                f"The accountant {self.path} keeps a budget per {known['unit']}, not per {unit}; ask with that unit."
-            )
+        """Bind the budget to one table and one unit of privacy; refuse any other, and a second budget of the table."""
+        with self._opened() as (store, chain):
+            books, salt = Books.of(chain), facts(store)["salt"]
+            data = hmac.digest(bytes.fromhex(salt), fingerprint.encode(), "sha256").hex()
+            if books.data not in {None, data}:
+                raise InvalidParameterError(f"The accountant {self.path} keeps the budget of another table.")
+            if books.unit not in {None, unit}:
+                raise InvalidParameterError(
+                    f"The accountant {self.path} keeps a budget per {books.unit}, not per {unit}; ask with that unit."
+                )
+            others, note = budgets_of(fingerprint, chain.name, self.path)
+            if books.data is None:
+                if others and not books.another:
+                    note.unlink()
+                    raise AnotherBudgetError(
+                        f"These data have a budget already: {', '.join(others)}. Ask with that one; or ask for another "
+                        "one by another_budget=True, and what both spend adds up."
+                    )
+                chain.append(store, {"kind": BOUND, "time": _now(), "data": data, "unit": unit})
+        self._forward()
 
     def spend(self, analyst: str, epsilon: float | str, question: str, *, delta: float | str = 0) -> int:
-        """Spend before answering, or refuse; return the entry in the ledger."""
+        """Spend before answering, or refuse; return the number of the answer."""
         cost, chance = units_of_cost(epsilon, "Accountant"), units_of_delta_cost(delta, "Accountant")
         named = str(analyst) == analyst and 0 < len(analyst.strip()) <= LONGEST_NAME
         require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
-        with held(self.path, WHAT) as store:
-            if not complete(store, "ledger"):
-                raise damaged(self.path, WHAT)
-            known = facts(store)
-            everyone, gone = store.execute(
-                "SELECT coalesce(sum(units), 0), coalesce(sum(delta), 0) FROM spent"
-            ).fetchone()
-            own = store.execute("SELECT units FROM spent WHERE analyst = ?", (analyst,)).fetchone() or (0,)
-            _refuse_overspending("the table", int(known["total"]) - everyone, cost)
-            _refuse_overspending(f"analyst {analyst!r}", int(known["per_analyst"]) - own[0], cost)
-            _refuse_chance(int(known["total_delta"]) - gone, chance)
-            entry = store.execute(
-                "INSERT INTO ledger (analyst, units, question, delta) VALUES (?, ?, ?, ?)",
-                (analyst, cost, question, chance),
-            ).lastrowid
-            store.execute(
-                "INSERT INTO spent (analyst, units, delta) VALUES (?, ?, ?) ON CONFLICT (analyst)"
-                " DO UPDATE SET units = units + excluded.units, delta = delta + excluded.delta",
-                (analyst, cost, chance),
-            )
-        assert entry is not None  # noqa: S101 - SQLite numbers every row that it inserts
-        return entry
+        with self._opened() as (store, chain):
+            books = Books.of(chain)
+            _refuse_overspending("the table", books.total - sum(books.spent.values()), cost)
+            _refuse_overspending(f"analyst {analyst!r}", books.per_analyst - books.spent.get(analyst, 0), cost)
+            _refuse_chance(books.total_delta - books.delta, chance)
+            said = {"analyst": analyst, "units": cost, "delta": chance, "question": question}
+            chain.append(store, {"kind": SPENT, "time": _now(), **said})
+        self._forward()
+        return books.answers + 1
 
     def record_refusal(self, analyst: str, question: str, reason: str) -> None:
         """Remember that a question was refused; the same again is counted, so that nobody fills the disk."""
@@ -194,48 +240,78 @@ class Accountant:
 
     def balance(self) -> Balance:
         """Return what is spent and left."""
-        with held(self.path, WHAT) as store:
-            known = facts(store)
-            own = dict(store.execute("SELECT analyst, units FROM spent ORDER BY analyst"))
-            answers, gone = store.execute("SELECT count(*), coalesce(sum(delta), 0) FROM ledger").fetchone()
-        granted = int(known["total_delta"])
-        share = int(known["per_analyst"])
+        with self._opened() as (_, chain):
+            books = Books.of(chain)
+        granted, gone = books.total_delta, books.delta
         return Balance(
-            total=_spending(sum(own.values()), int(known["total"])),
+            total=_spending(sum(books.spent.values()), books.total),
             delta=Spending(spent=shown_delta(gone), budget=shown_delta(granted), left=shown_delta(granted - gone)),
-            analysts={analyst: _spending(units, share) for analyst, units in own.items()},
-            answers=answers,
+            analysts={analyst: _spending(units, books.per_analyst) for analyst, units in books.spent.items()},
+            answers=books.answers,
         )
 
-    def _verify(self) -> dict[str, str]:
-        """Refuse a file that is not an accountant's, or that contradicts itself; return its facts."""
-        with held(self.path, WHAT) as store:
-            sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            if sound and facts(store).get("format") == PURE_FORMAT:
-                _add_deltas(store)
-            known = facts(store)
-            sums = store.execute("SELECT analyst, sum(units), sum(delta) FROM ledger GROUP BY analyst").fetchall()
-            spent = store.execute("SELECT analyst, units, delta FROM spent").fetchall()
-            budgets = all(known.get(name, "").isdecimal() for name in ("total", "per_analyst", "total_delta"))
-            whole = complete(store, "ledger") and sorted(sums) == sorted(spent)
-            if not (sound and budgets and known.get("format") == FORMAT and whole):
-                raise damaged(self.path, WHAT)
-        return known
+    def _create(self, total: float | str, per_analyst: float | str | None, total_delta: float | str | None) -> None:
+        """Make the file and its first entry, unless it exists with the same budget."""
+        budget = units_of_budget(total, "Accountant", "total")
+        share = budget if per_analyst is None else units_of_budget(per_analyst, "Accountant", "per_analyst")
+        require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
+        delta = units_of_delta_budget(0 if total_delta is None else total_delta, "Accountant", "total_delta")
+        said = {"total": budget, "per_analyst": share, "total_delta": delta}
+        create(
+            self.path, WHAT, SCHEMA, {"format": FORMAT, "name": secrets.token_hex(16), "salt": secrets.token_hex(32)}
+        )
+        with self._opened() as (store, chain):
+            if not chain.entries:
+                remember(chain.newest)
+                chain.append(store, {"kind": OPENED, "time": _now(), **said})
+            elif any(chain.entries[0][name] != value for name, value in said.items()):
+                raise InvalidParameterError(
+                    f"The accountant {self.path} exists with another budget; omit total, per_analyst and total_delta to"
+                    " use it."
+                )
+
+    @contextmanager
+    def _opened(self, *, new: bool = False) -> Iterator[tuple[sqlite3.Connection, EntryChain]]:
+        """Hold the file; refuse one that is not an accountant's, that was changed, or that is an older copy."""
+        try:
+            with held(self.path, WHAT) as store:
+                known = facts(store)
+                if known.get("format") != FORMAT or not NAME.fullmatch(known.get("name", "")):
+                    raise damaged(self.path, WHAT)
+                chain = EntryChain.read(store, self.path, known["name"], WHAT)
+                if chain.entries and not new and remembered_head(chain.name) is None:
+                    raise ReadError(
+                        f"Nothing is remembered of the accountant {self.path}: it was made elsewhere or by somebody "
+                        "else. If it is the newest copy, go on with it by Accountant.repair or sfumato query repair."
+                    )
+                refuse_forgotten(chain)
+                yield store, chain
+        except (KeyError, json.JSONDecodeError):
+            raise damaged(self.path, WHAT) from None
+
+    def _forward(self) -> None:
+        """Remember the newest head; it is on disk before an answer is computed, and after the entry is."""
+        with self._opened() as (_, chain):
+            remember(chain.newest)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def recording_refusals(ask: Callable[P, T]) -> Callable[P, T]:
-    """Let a question that its parameters `accountant` and `analyst` pay for be recorded if it is refused."""
+    """Let a question be recorded if it is refused, by its `accountant` and `analyst` or those of its object."""
 
     @wraps(ask)
     def asked(*args: P.args, **options: P.kwargs) -> T:
         try:
             return ask(*args, **options)
         except SfumatoError as error:
-            accountant = options.get("accountant")
+            owner = args[0] if args else None
+            accountant = options.get("accountant", getattr(owner, "accountant", None))
             if isinstance(accountant, Accountant):
-                accountant.record_refusal(
-                    str(options.get("analyst")), _told(ask.__name__, options), type(error).__name__
-                )
+                analyst = str(options.get("analyst", getattr(owner, "analyst", None)))
+                accountant.record_refusal(analyst, _told(ask.__name__, options), type(error).__name__)
             raise
 
     return asked
@@ -247,14 +323,6 @@ def _told(question: str, options: Mapping[str, object]) -> str:
         name: value for name, value in options.items() if isinstance(value, (int, float, str)) and name != "analyst"
     }
     return f"{question}({', '.join(f'{name}={value!r}' for name, value in said.items())})"
-
-
-def _add_deltas(store: sqlite3.Connection) -> None:
-    """Add what a file lacks that was made before there were deltas: it spent none, and may spend none."""
-    for statement in filter(str.strip, DELTAS.split(";")):
-        store.execute(statement)
-    store.execute("INSERT INTO facts VALUES ('total_delta', '0')")
-    store.execute("UPDATE facts SET value = ? WHERE name = 'format'", (FORMAT,))
 
 
 def _spending(spent: int, budget: int) -> Spending:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.queries.estimates.rows import refuse_unknown, satisfying
 from sfumato.queries.private import grids, noise, post_processing, quantiles, wavelet
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 from sfumato.queries.private.budget import UNIT, exact_number, shown, units_of_cost
 from sfumato.queries.private.columns import Bound, one_writing, stated, step_of, unread, whole_steps
@@ -90,6 +90,7 @@ class PrivateTable:
         noise.opendp()
         table = cells_of(data)
         self.unit = _unit(table, person, max_rows)
+        self._form = stated(table.slice(0, 0), bounds or {}, categories or {})
         accountant.belong_to(fingerprint(all_texts(table)), str(self.unit))
         if person is not None:
             table = table.filter(pa.array(_first_rows(table[person], self.unit.max_rows)))
@@ -97,7 +98,6 @@ class PrivateTable:
         self.analyst = analyst
         self._rows = table.num_rows
         self._stated = stated(table, bounds or {}, categories or {})
-        self._form = stated(table.slice(0, 0), bounds or {}, categories or {})
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._stated.columns)} columns, per {self.unit}, analyst {self.analyst!r})"
@@ -113,11 +113,13 @@ class PrivateTable:
         other.__dict__ |= {**self.__dict__, "analyst": analyst}
         return other
 
+    @recording_refusals
     def count(self, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95) -> PrivateAnswer:
         """Count rows."""
         chosen, paid = self._pay(where, "count", epsilon, confidence, self._adding(1))
         return self._total(np.array([chosen.sum()], dtype=np.int64), self.unit.max_rows, 1.0, paid)
 
+    @recording_refusals
     def sum(
         self, column: str, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95
     ) -> PrivateAnswer:
@@ -128,6 +130,7 @@ class PrivateTable:
         steps = whole_steps(values[chosen & ~np.isnan(values)], low, high)
         return self._total(noise.summed(steps), most * self.unit.max_rows, step, paid)
 
+    @recording_refusals
     def mean(
         self, column: str, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95
     ) -> PrivateAnswer:
@@ -158,6 +161,7 @@ class PrivateTable:
         )
         return post_processing.bounded(answer, low, high)
 
+    @recording_refusals
     def quantile(
         self,
         column: str,
@@ -199,6 +203,7 @@ class PrivateTable:
             epsilon=paid.cost,
         )
 
+    @recording_refusals
     def histogram(
         self,
         column: str,
@@ -222,6 +227,7 @@ class PrivateTable:
             [column], where, edges=given, epsilon=epsilon, confidence=confidence, shape=shape, branching=branching
         )
 
+    @recording_refusals
     def contingency_table(
         self,
         columns: Sequence[str],
@@ -238,6 +244,7 @@ class PrivateTable:
             list(columns), where, edges=edges or {}, epsilon=epsilon, confidence=confidence, shape="cells", branching=2
         )
 
+    @recording_refusals
     def grid(
         self,
         columns: Sequence[str],
