@@ -59,7 +59,11 @@ class Application:
 
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
-        opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
+        opening, releases, studio = (
+            Opening(self.desk, self.max_upload, self._language),
+            Releases(self.desk),
+            Studio(self.desk),
+        )
         outside = Outside(self.desk, self.max_upload)
         routes = [
             Route("/", self.home),
@@ -94,6 +98,9 @@ class Application:
             Replaced: replaced,
         }
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
+
+    def _language(self, request: Request) -> str:
+        return self.words(request).language
 
     def words(self, request: Request) -> Words:
         """Return the words of the language that the page is in: the switch, the command line, then the browser."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,9 @@ TOO_LARGE = "name it on the command line, or raise --max-upload"
 class Opening:
     """What the page asks for before there is a table."""
 
-    def __init__(self, desk: Desk, max_upload: int) -> None:
+    def __init__(self, desk: Desk, max_upload: int, language_of: Callable[[Request], str]) -> None:
         self.desk = desk
+        self.language_of = language_of
         self.max_upload = max_upload
         self._taking = False
 
@@ -46,7 +47,7 @@ class Opening:
             await take(request, place, self.max_upload, TOO_LARGE)
         finally:
             self._taking = False
-        return JSONResponse(self.open(str(place), name).facts(), 202)
+        return JSONResponse(self.open(str(place), name, language=self.language_of(request)).facts(), 202)
 
     async def made_up(self, request: Request) -> Response:
         """Make up a hospital table and open it."""
@@ -75,7 +76,8 @@ class Opening:
         self._agreed(request)
         place = str(self.desk.project.folder / place)
         given = _settled(await body_of(request))
-        return JSONResponse(self.open(place, self.desk.name, reading=checked_reading(given)).facts(), 202)
+        asked = {"reading": checked_reading(given), "language": self.language_of(request)}
+        return JSONResponse(self.open(place, self.desk.name, **asked).facts(), 202)
 
     def open(self, place: str, name: str, **request: Any) -> Job:
         """Let the worker open a table; `place` is a path, or a URL that is not kept."""

@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.formats.guessing import Guess, also_chinese, guess, preferred_encodings
 from sfumato.table.limits import most_unpacked, too_large
 from sfumato.validation import require
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 24
 SAMPLE = 1 << 16
-SMALL_DIFFERENCE = 0.05  # of disorder, in the measure of charset-normalizer
-COHERENCE_DIFFERENCE = 0.2
 ZEROS_IN_UTF16 = 0.1  # separators and line breaks alone make more
 
 MARKS = (
@@ -34,8 +33,6 @@ LOST = "\ufffd".encode()
 MISREAD = re.compile(
     "|".join(f"\u00c3{mark}" for mark in "¤¶¼Ÿ„œ©¨±").encode()
 )  # UTF-8 taken for cp1252: umlauts, accents
-SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254")
-MULTI_BYTE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
 
 
 def encoded(lines: Iterable[bytes | memoryview], encoding: str | None) -> Iterator[bytes | memoryview]:
@@ -66,17 +63,17 @@ class Decoded(NamedTuple):
 def decoded(path: Path, encoding: str | None = None) -> Decoded:
     """Read a text file, compressed by gzip or not.
 
-    The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by
-    charset-normalizer on the lines that are not plain ASCII. A short file in a legacy encoding can be mistaken
-    for another one; give the encoding if you know it.
+    The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by the letters of
+    the lines that are not plain ASCII, see `sfumato.table.formats.guessing`. A short file in a legacy encoding can be
+    mistaken for another one; where two fit, that is said.
     """
     data = unpacked(path)
-    found = encoding or _detected(path, data)
+    found, other = (encoding, None) if encoding else _detected(path, data)
     if encoding is None and (found == "utf-8" or (found == "utf-8-sig" and is_utf8(data))):
         text = data.removeprefix(codecs.BOM_UTF8)
     else:
         text = _decoded(path, data, found, given=encoding is not None)
-    return Decoded(text, found, tuple(_lies(path, data, text, encoding)))
+    return Decoded(text, found, (*also_fitting(path, found, other), *_lies(path, data, text, encoding)))
 
 
 def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
@@ -118,22 +115,47 @@ def is_unicode(encoding: str) -> bool:
 
 def detect_encoding(path: Path) -> str:
     """Tell the encoding of a text file, packed by gzip or not."""
-    return _detected(path, unpacked(path))
+    return _detected(path, unpacked(path)).encoding
 
 
-def _detected(path: Path, data: bytes) -> str:
+def _detected(path: Path, data: bytes) -> Guess:
     marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or unmarked_utf16(data)
     if marked:
-        return marked
+        return Guess(marked)
     if is_utf8(data):
-        return "utf-8"
-    for candidate in candidates(foreign_lines(data)):
+        return utf8_or_chinese(foreign_lines(data))
+
+    def decodes(encoding: str) -> bool:
         try:
-            data.decode(candidate)
+            data.decode(encoding)
         except UnicodeDecodeError:
-            continue
-        return candidate
-    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding=, such as 'cp1252' or 'gb18030'.")
+            return False
+        return True
+
+    found = guess(foreign_lines(data), decodes)
+    if found is None:
+        raise undetected(path)
+    return found
+
+
+def utf8_or_chinese(sample: bytes) -> Guess:
+    """Return UTF-8, unless the few letters of a file that is valid UTF-8 are expected to be Chinese ones."""
+    if not also_chinese(sample):
+        return Guess("utf-8")
+    return Guess("gb18030", "utf-8") if "gb18030" in preferred_encodings() else Guess("utf-8", "gb18030")
+
+
+def undetected(path: Path) -> ReadError:
+    """Say that no encoding fits."""
+    return ReadError(f"The encoding of {path} cannot be detected; pass encoding=, such as 'cp1252' or 'gb18030'.")
+
+
+def also_fitting(path: Path, encoding: str, other: str | None) -> tuple[str, ...]:
+    """Say that two encodings fit."""
+    if other is None:
+        return ()
+    how = f"if they look wrong, pass encoding={other!r}, and otherwise confirm it with encoding={encoding!r}"
+    return (f"{path} is read as {encoding}, and its letters fit {other}, too; {how}.",)
 
 
 def unpacked(path: Path) -> bytes:
@@ -192,32 +214,6 @@ def unmarked_utf16(data: bytes) -> str | None:
     if min(even, odd) or max(even, odd) < len(sample) * ZEROS_IN_UTF16:
         return None
     return "utf-16-le" if odd else "utf-16-be"
-
-
-def candidates(sample: bytes) -> Iterator[str]:
-    """Yield legacy encodings of lines that are not plain ASCII, the likeliest first.
-
-    A sample with mostly isolated non-ASCII bytes is taken to be in a single-byte encoding.
-    """
-    runs = re.findall(rb"[\x80-\xff]+", sample)
-    if sum(len(run) == 1 for run in runs) > len(runs) / 2:
-        yield from _orderly(sample, SINGLE_BYTE, least_coherence=COHERENCE_DIFFERENCE)
-        yield SINGLE_BYTE[0]
-    yield from _orderly(sample, MULTI_BYTE + SINGLE_BYTE)
-    yield SINGLE_BYTE[0]
-
-
-def _orderly(sample: bytes, names: tuple[str, ...], least_coherence: float = 0.0) -> list[str]:
-    """Return the encodings that charset-normalizer finds about equally plausible, the more common first."""
-    import charset_normalizer
-
-    found = list(charset_normalizer.from_bytes(sample, cp_isolation=list(names)))
-    orderly = min((match.chaos for match in found), default=0.0) + SMALL_DIFFERENCE
-    best = max((match.coherence for match in found), default=0.0)
-    coherent = max(best - COHERENCE_DIFFERENCE, least_coherence)
-    good = [match for match in found if match.chaos <= orderly and match.coherence >= coherent]
-    possible = {name for match in good for name in match.could_be_from_charset}
-    return [name for name in names if name in possible]
 
 
 def foreign_lines(data: bytes) -> bytes:

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,13 +17,16 @@ from sfumato.table.formats.encoding import (
     MISREAD,
     NAME_OF_ENCODING,
     SAMPLE,
-    candidates,
+    also_fitting,
     foreign_lines,
     is_unicode,
     lies,
     not_so_encoded,
+    undetected,
     unmarked_utf16,
+    utf8_or_chinese,
 )
+from sfumato.table.formats.guessing import Guess, guess
 from sfumato.table.limits import most_unpacked, too_large
 from sfumato.validation import require
 
@@ -49,13 +53,14 @@ def utf8_file(path: Path, encoding: str | None, place: Path) -> Utf8File:
     place : a folder for what must be unpacked or written anew.
     """
     raw = _unpacked(path, place / "unpacked") if path.suffix.lower() == ".gz" else path
-    found = encoding or _detected(path, raw)
+    found, other = (encoding, None) if encoding else _detected(path, raw)
     sound = encoding is None and found in {"utf-8", "utf-8-sig"} and _decodes(raw, "utf-8")
     shown = raw if sound else _written(path, raw, place / "decoded", found, given=encoding is not None)
     start = len(codecs.BOM_UTF8) if next(_blocks(shown), b"").startswith(codecs.BOM_UTF8) else 0
     doubted = encoding is not None and not is_unicode(encoding) and not _is_ascii(raw) and _decodes(raw, "utf-8")
     lost, misread = _marks(shown)
-    return Utf8File(shown, start, found, tuple(lies(path, encoding, doubted=doubted, lost=lost, misread=misread)))
+    odd = (*also_fitting(path, found, other), *lies(path, encoding, doubted=doubted, lost=lost, misread=misread))
+    return Utf8File(shown, start, found, odd)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -81,17 +86,17 @@ def _unpacked(path: Path, target: Path) -> Path:
     return target
 
 
-def _detected(path: Path, raw: Path) -> str:
+def _detected(path: Path, raw: Path) -> Guess:
     start = next(_blocks(raw), b"")[:SAMPLE]
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None) or unmarked_utf16(start)
     if marked:
-        return marked
+        return Guess(marked)
     if _decodes(raw, "utf-8"):
-        return "utf-8"
-    for candidate in candidates(_foreign_lines(raw)):
-        if _decodes(raw, candidate):
-            return candidate
-    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding=, such as 'cp1252' or 'gb18030'.")
+        return utf8_or_chinese(_foreign_lines(raw))
+    found = guess(_foreign_lines(raw), partial(_decodes, raw))
+    if found is None:
+        raise undetected(path)
+    return found
 
 
 def _foreign_lines(raw: Path) -> bytes:

@@ -28,6 +28,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     from sfumato.inspection.detect import inspect_columns
     from sfumato.release.proposing import propose_recipe, to_remember
     from sfumato.reporting.column_details import column_details
+    from sfumato.table.formats.guessing import in_language
     from sfumato.table.kept_rows import keep_rows
     from sfumato.table.read import load
     from sfumato.threads import in_threads
@@ -37,7 +38,8 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     if request.get("made_up"):
         _make_up(Path(place))
     try:
-        loaded = load(place, request.get("reading") or {}, propose=True)
+        with in_language(request.get("language")):
+            loaded = load(place, request.get("reading") or {}, propose=True)
     except ReadError as error:
         raise ReadError(str(error).replace(place, request["name"])) from None
     tell(0.4, "workbench.notes.inspecting")
