@@ -14,7 +14,7 @@ import sfumato as sf
 from basket_oracle import baskets_of
 from drawn_examples import examples
 from sfumato.baskets.ordering import order_by_content, order_by_gray_code
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato.exceptions import ReadError, SchemaError, SfumatoError
 
 LONG = {"who": [1, 1, 2, 3, 3, 1], "what": ["b", "a", "a", "c", "c", "a"]}
 LISTS = {"what": [["b", "a"], ["a"], [], ["c", "c"]]}
@@ -129,3 +129,53 @@ def test_parts_keep_what_is_known_of_items():
     some = made.take(np.array([0, 2]))  # without A, the root is what stands for a1
     assert some.items == ("*", "a1", "a2")
     assert some.within.tolist() == [-1, 0, 0]
+
+
+JOINED = {"who": ["ann", "bob", "cyd"], "what": ["milk,bread", "milk", "bread, beer,milk"]}
+
+
+def test_lists_that_are_joined_in_a_cell_are_not_taken_for_one_item():
+    table = pa.table(JOINED)
+    with pytest.raises(SchemaError, match="'what' looks like lists: 2 of its 3 cells hold a ','") as error:
+        sf.baskets.Baskets(table, person="who", item="what")
+    assert "milk" not in str(error.value)
+    parted = sf.baskets.Baskets(table, person="who", item="what", item_separator=",")
+    assert parted.to_lists() == [["bread", "milk"], ["milk"], ["beer", "bread", "milk"]]
+    assert sf.baskets.Baskets(table, person="who", item="what", item_separator="").items == tuple(
+        sorted(JOINED["what"])
+    )
+    names = {"who": ["ann", "ann", "bob", "bob"], "what": ["screws, 5 mm", "milk", "milk", "nails"]}
+    assert len(sf.baskets.Baskets(pa.table(names), person="who", item="what").items) == 3
+    alone = pa.table({"what": ["a|b", "b|c", None, "c"]})
+    with pytest.raises(SchemaError, match="looks like lists"):
+        sf.baskets.Baskets(alone)
+    assert sf.baskets.Baskets(alone, item_separator="|").to_lists() == [["a", "b"], ["b", "c"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "whole milk,yogurt\ntropical fruit,yogurt,coffee\nwhole milk\ncoffee,yogurt,whole milk,tropical fruit\n",
+        "whole milk,yogurt,,\ntropical fruit,yogurt,coffee,\nwhole milk,,,\ncoffee,yogurt,whole milk,tropical fruit\n",
+        "whole milk;yogurt\n\ntropical fruit;yogurt;coffee\nwhole milk\ncoffee;yogurt;whole milk;tropical fruit\n",
+    ],
+)
+def test_lines_of_items_are_baskets(tmp_path, text):
+    (tmp_path / "shop.csv").write_text(text)
+    with pytest.warns(sf.ReadWarning, match="each of its 4 lines is read as a basket"):
+        baskets = sf.baskets.read(tmp_path / "shop.csv")
+    assert baskets.to_lists()[:3] == [["whole milk", "yogurt"], ["coffee", "tropical fruit", "yogurt"], ["whole milk"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who,what\nann,milk,bread\nbob,milk\ncyd,milk,beer,bread\n",
+        "who,age,what\nann,30,milk\nbob,,milk\ncyd,40,beer\n",
+        "",
+    ],
+)
+def test_lines_with_persons_are_no_baskets(tmp_path, text):
+    (tmp_path / "shop.csv").write_text(text)
+    with pytest.raises(SfumatoError):
+        sf.baskets.read(tmp_path / "shop.csv")

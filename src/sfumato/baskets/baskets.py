@@ -42,6 +42,8 @@ class Baskets(PublishedSets):
     data : lists of items; a table with a column of lists; or a long table with one row for each person and item.
     person : the column that says whose items these are; a long table needs it.
     item : the column of items or of lists of items; by default the only other column.
+    item_separator : what is between the items of a cell, such as `","`; `""` says that each cell is one item. By
+        default cells that look like such lists are refused.
     sensitive : the items that nobody should be linked to; the others are public.
 
     Attributes
@@ -78,9 +80,15 @@ class Baskets(PublishedSets):
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     def __init__(
-        self, data: IntoBaskets, *, person: str | None = None, item: str | None = None, sensitive: Iterable[str] = ()
+        self,
+        data: IntoBaskets,
+        *,
+        person: str | None = None,
+        item: str | None = None,
+        item_separator: str | None = None,
+        sensitive: Iterable[str] = (),
     ) -> None:
-        entered = enter(data, person, item)
+        entered = enter(data, person, item, item_separator)
         _fill(self, entered)
         if not len(self):
             raise SchemaError("There are no baskets with items, so there is nothing to publish.")

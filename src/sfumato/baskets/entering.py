@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -17,6 +18,8 @@ from sfumato.table.values import coded, distinct_texts, text
 from sfumato.validation import did_you_mean
 
 Ints = npt.NDArray[np.int64]
+SEPARATORS = (",", ";", "|")
+FEW, MOST = 0.1, 0.5  # shares of cells that hold a separator, where persons have one row and where they have several
 
 
 class Entered(NamedTuple):
@@ -29,7 +32,9 @@ class Entered(NamedTuple):
     united: int = 0
 
 
-def enter(data: Sequence[Iterable[object]] | Frame, person: str | None, item: str | None) -> Entered:
+def enter(
+    data: Sequence[Iterable[object]] | Frame, person: str | None, item: str | None, separator: str | None = None
+) -> Entered:
     """Read baskets in any form that `Baskets` takes."""
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         return _of_lists(data, person, item)
@@ -41,9 +46,14 @@ def enter(data: Sequence[Iterable[object]] | Frame, person: str | None, item: st
     others = [name for name in table.column_names if name != person]
     if item is None and len(others) != 1:
         raise SchemaError("Say which column holds the items by item=, and whose they are by person=.")
-    column = table[item or others[0]]
+    name = item or others[0]
+    column = table[name]
+    if separator and not _is_list(column.type):
+        column = _parted(column, separator)
     if _is_list(column.type):
         return _of_list_column(column, None if person is None else table[person])
+    if separator is None:
+        refuse_joined(column, None if person is None else table[person], name)
     if person is None:
         raise SchemaError("A long table needs the column of persons: say person=, or give a column of lists.")
     return _of_pairs(table[person], column)
@@ -72,6 +82,38 @@ def _text(value: object) -> str:
         raise SchemaError(
             f"An item of type {type(value).__name__} has no name; give items as text or numbers."
         ) from None
+
+
+def _parted(column: pa.ChunkedArray, separator: str) -> pa.ChunkedArray:
+    """Part cells into lists of items; a missing or blank cell has none."""
+    cells = [None if cell is None else _text(cell) for cell in column.to_pylist()]
+    lists = [[part.strip() for part in (cell or "").split(separator) if part.strip()] for cell in cells]
+    return pa.chunked_array([pa.array(lists, pa.list_(pa.string()))])
+
+
+def refuse_joined(column: pa.ChunkedArray, persons: pa.ChunkedArray | None, name: str) -> None:
+    """Refuse a column whose cells look like lists of items that are joined by commas or the like.
+
+    Many cells hold a separator, their parts come again in other cells, and most persons have one row only.
+    """
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return
+    once = persons is None or 2 * len(pc.unique(persons)) > len(persons)
+    for separator in SEPARATORS:
+        counted = pc.value_counts(column.filter(pc.match_substring(column, separator)))
+        joined = [cell for cell in counted.field("values").to_pylist() if not cell.startswith("{")]
+        rows = sum(counted.field("counts").to_pylist())
+        if not joined or rows < (FEW if once else MOST) * len(column):
+            continue
+        parts = Counter(
+            part.strip() for cell in pc.unique(column).to_pylist() for part in {*(cell or "").split(separator)}
+        )
+        own = [part.strip() for cell in joined for part in cell.split(separator)]
+        if 2 * sum(parts[part] > 1 for part in own) > len(own):
+            raise SchemaError(
+                f"Column {name!r} looks like lists: {rows:,} of its {len(column):,} cells hold a {separator!r}; give "
+                f"item_separator={separator!r} to part them, or an empty one if each cell is one item."
+            )
 
 
 def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import warnings
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,16 +14,26 @@ import pyarrow.parquet as pq
 
 from sfumato.baskets.basket_files import read_fimi
 from sfumato.baskets.baskets import Baskets
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import ReadError, ReadWarning
+from sfumato.table.formats.encoding import detect_encoding, unpacked
 from sfumato.table.read import read as read_table
 from sfumato.table.read import refuse_unreadable
 
 FIMI = (".dat", ".fimi", ".basket")
 PARQUET = (".parquet", ".pq")
+LINES = (".csv", ".txt")
+SEPARATORS = (",", ";", "\t", "|")
+MOSTLY = 0.9  # of the lines of a table with a few broken ones have the same number of cells
+PAIR = 2  # columns of a long table, of which one may be empty
 
 
 def read(
-    source: str | os.PathLike[str], *, person: str | None = None, item: str | None = None, sensitive: Iterable[str] = ()
+    source: str | os.PathLike[str],
+    *,
+    person: str | None = None,
+    item: str | None = None,
+    item_separator: str | None = None,
+    sensitive: Iterable[str] = (),
 ) -> Baskets:
     """Read baskets.
 
@@ -28,18 +41,46 @@ def read(
     ----------
     source : FIMI text (.dat, .fimi, .basket: one basket a line, items separated by blanks), a Parquet file with a
         column of lists or in long form, or any table that `sf.read` reads, in long form: one row for each person and
-        item.
-    person, item, sensitive : as for `Baskets`; of a file with the columns basket and item, as Sfumato writes it, no
-        columns need to be named.
+        item. A .csv or .txt file without a header and with lines of different lengths, or filled up at their ends, has
+        one basket a line, if no columns are named.
+    person, item, item_separator, sensitive : as for `Baskets`; of a file with the columns basket and item, as Sfumato
+        writes it, no columns need to be named.
     """
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix in FIMI:
         return Baskets(_fimi(path), sensitive=sensitive)
+    if suffix in LINES and person is None and item is None and (lines := _basket_lines(path)) is not None:
+        told = f"{path.name} has no table, so each of its {len(lines):,} lines is read as a basket."
+        warnings.warn(told, ReadWarning, stacklevel=2)
+        return Baskets(lines, sensitive=sensitive)
     table = _parquet(path) if suffix in PARQUET else read_table(source, as_text=True, missing=())
     if person is None and item is None and table.column_names == ["basket", "item"]:
-        person, item = "basket", "item"
-    return Baskets(table, person=person, item=item, sensitive=sensitive)
+        person, item, item_separator = "basket", "item", ""
+    return Baskets(table, person=person, item=item, item_separator=item_separator, sensitive=sensitive)
+
+
+def _basket_lines(path: Path) -> list[list[str]] | None:
+    """Return the items of each line, if the lines of a text file are baskets and no rows of a table.
+
+    Baskets have different lengths, or are filled up at their ends, and then some item stands at different places of
+    lines. Lines that mostly begin with what is nowhere else begin with keys of persons.
+    """
+    refuse_unreadable(path)
+    text = unpacked(path).decode(detect_encoding(path), errors="replace").removeprefix("\ufeff")
+    separator = max(SEPARATORS, key=text.count)
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
+    rows = [row for row in rows if row]
+    lengths = Counter(map(len, rows))
+    held = [row[: len([cell for cell in row if cell])] for row in rows]
+    cells = Counter(cell for row in held for cell in row)
+    if not cells or "" in cells or 2 * sum(cells[row[0]] == 1 for row in held if row) > len(held):
+        return None
+    if max(lengths.values()) <= MOSTLY * len(rows):
+        return held
+    padded = len(lengths) == 1 and max(lengths) > PAIR and len({*map(len, held)}) > 1
+    places = {(cell, place) for row in held for place, cell in enumerate(row)}
+    return held if padded and len(places) > len(cells) else None
 
 
 def _fimi(path: Path) -> pa.Table:

@@ -59,13 +59,18 @@ class ReadingBaskets:
 
     person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: whose items these are.")] = None
     item: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: the items, or lists of them.")] = None
+    item_separator: Annotated[
+        str | None,
+        typer.Option(metavar="CHAR", help='Between the items of a cell; "" if each cell is one item.'),
+    ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="A,B,...", help="Items that nobody should be linked to.")] = (
         None
     )
 
     def options(self) -> dict[str, Any]:
         """Return the options of `sf.baskets.read` that are given."""
-        named = {name: value for name, value in (("person", self.person), ("item", self.item)) if value is not None}
+        given = {name: getattr(self, name) for name in ("person", "item", "item_separator")}
+        named = {name: value for name, value in given.items() if value is not None}
         listed = {} if self.sensitive is None else {"sensitive": [each.strip() for each in self.sensitive.split(",")]}
         return {**named, **listed}
 
@@ -115,9 +120,10 @@ def anonymize(
 ) -> None:
     """Publish baskets so that no few known items find a person.
 
-    Files are FIMI text (.dat: one basket a line), a Parquet file with lists of items, or a table with one row for each
-    person and item. The models choose the usual search, unless one is named: baskets are taken apart, or generalized
-    where there is a taxonomy. A balanced one joins items in the order of their names, and its groups are named by them.
+    Files are FIMI text (.dat: one basket a line), a Parquet file with lists of items, a table with one row for each
+    person and item, or lines of items between commas. The models choose the usual search, unless one is named: baskets
+    are taken apart, or generalized where there is a taxonomy. A balanced one joins items in the order of their names,
+    and its groups are named by them.
     """
     from sfumato.baskets.anonymizing import anonymize as make
     from sfumato.baskets.anonymizing import carry_out
