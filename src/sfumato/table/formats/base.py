@@ -21,11 +21,10 @@ WRITE_OPTIONS = ("table_name", "if_exists", "excel_safe", *WRITTEN)
 
 
 def stated(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that say anything; of those that are true or false, `header` does so in either case."""
+    """Return the options that say anything: no header, and that nothing is a missing value, are said, too."""
     empty: tuple[object, ...] = (None, 0, False, {}, (), [])
-    return {
-        name: value for name, value in options.items() if (name == "header" and value is False) or value not in empty
-    }
+    said = (("header", False), ("missing", ()))
+    return {name: value for name, value in options.items() if (name, value) in said or value not in empty}
 
 
 @dataclass(frozen=True, kw_only=True)
