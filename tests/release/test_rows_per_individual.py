@@ -7,9 +7,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.condensing import Condensation
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InfeasibleError
 from sfumato.release.large.large_release import LargeRelease
+from sfumato.table.persons import RowsPerIndividual
 
 SCHEMA = sf.Schema(identifier=["patient"], quasi=["age"], sensitive=["disease"])
 MODELS = [sf.KAnonymity(k=4)]

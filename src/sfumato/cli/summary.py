@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli.printing import aligned, printable, verdict, warning
 
 if TYPE_CHECKING:
-    from sfumato.core.persons import RowsPerIndividual
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.audit.verdict import Verdict
     from sfumato.judging.exposure import Exposure
     from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.large.recoded_rows import LargeRecodedRows
     from sfumato.release.release import Release
+    from sfumato.table.persons import RowsPerIndividual
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:

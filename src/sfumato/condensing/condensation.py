@@ -16,7 +16,6 @@ from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
 from sfumato.condensing.synthetic import CondensationRecipe, GroupSizes, SyntheticRecords
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.randomness import check_secret
 from sfumato.schema.roles import Role
@@ -24,6 +23,7 @@ from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.table.numbers import has_distances
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean, is_whole, require
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.judging.comparing.moments import MomentComparison
 from sfumato.judging.comparing.nearest import NearestOriginals
 from sfumato.reporting.publishable import WrittenRelease
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.persons import RowsPerIndividual
 
 if TYPE_CHECKING:
     from sfumato.reporting.folders import Content

@@ -10,7 +10,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.coding.domain import nearly_unique
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.inspection.between import Seen, reconsidered
 from sfumato.inspection.file_columns import FileColumns
@@ -29,6 +28,7 @@ from sfumato.table.formats.base import Option
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.oddities import odd_texts
 from sfumato.table.frames import to_arrow
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.threads import worker_count
 
 if TYPE_CHECKING:

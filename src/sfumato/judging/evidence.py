@@ -13,7 +13,6 @@ import pyarrow as pa
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.counting import count_groups, count_persons
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
@@ -26,6 +25,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.columns import undecorated
+from sfumato.table.persons import RowsPerIndividual
 
 Rows = npt.NDArray[np.int64]
 SHARED = ("coded", "domains", "table", "groups", "published_groups", "cells", "raw")  # alike however values are kept

@@ -15,7 +15,6 @@ from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.containment import Contents, match
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Histogram
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.publication import NOT_PUBLISHED, Center
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -27,6 +26,7 @@ from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
 from sfumato.judging.flagged_exposure import Hidden, expected_cells, match_cells, quotient
 from sfumato.judging.sliced import sliced_chances
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.persons import RowsPerIndividual
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.persons import person_keys
 from sfumato.ledger.key import Key
+from sfumato.table.persons import person_keys
 
 TOKEN = 16  # bytes of a person's hash that are kept; the rest hides her values
 Pads = npt.NDArray[np.uint64]

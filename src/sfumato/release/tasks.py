@@ -18,7 +18,6 @@ from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.in_blocks import refusal_in_blocks
 from sfumato.coding.codes import CodedColumn, CodedTable, code
 from sfumato.coding.domain import Domain, nearly_unique
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.core.signatures import KnownPersons
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
@@ -31,6 +30,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.validation import is_whole
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.reporting import numbers, telling
 from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
@@ -15,6 +14,7 @@ from sfumato.reporting.pictures import group_sizes, legend, risk_bars, size_text
 from sfumato.reporting.series_picture import COLUMNS, SeriesTold
 from sfumato.reporting.telling import drawn
 from sfumato.reporting.words import ENGLISH, EXAMPLES, FORMS
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.words import Words
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.judging.audit.audit import MergedValues
 from sfumato.judging.audit.unpromised import Unpromised
 from sfumato.models.words import ModelWords
@@ -13,6 +12,7 @@ from sfumato.reporting import numbers
 from sfumato.reporting.pictures import attribute_picture, exposure_columns
 from sfumato.reporting.public import promise_words
 from sfumato.reporting.words import ENGLISH, measure_words, step_words
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.words import Words
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InfeasibleError
 from sfumato.sources.base import Source, TooManyCombinationsError
+from sfumato.table.persons import RowsPerIndividual
 
 
 def count_fitting(source: Source, names: Sequence[str], most: int) -> pa.Table:

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from sfumato.coding.codes import code
 from sfumato.core.groups import Groups
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -31,6 +30,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.validation import did_you_mean, require
 from sfumato.words import Sentence
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.risk.attackers import (
@@ -40,6 +39,7 @@ from sfumato.judging.risk.summary import html_summary, text_summary
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.persons import RowsPerIndividual
 from sfumato.table.values import as_dictionary
 from sfumato.validation import require
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.published.table import bucket_column
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
@@ -14,6 +13,7 @@ from sfumato.sources.base import WEIGHT, refuse_reserved
 from sfumato.sources.counting import count_fitting, rows_per_individual
 from sfumato.sources.engines import Data, Resources
 from sfumato.table.formats.base import Option
+from sfumato.table.persons import RowsPerIndividual
 
 BYTES_PER_COMBINATION = 800  # while its engine may still hold it
 NOTHING: Mapping[str, Option] = {}

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
-from sfumato.core.persons import numbered, person_keys
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed_attributes
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -24,6 +23,7 @@ from sfumato.judging.series.placing import PlacedRows, place
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.persons import numbered, person_keys
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
 

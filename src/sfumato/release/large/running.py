@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.core.persons import RowsPerIndividual
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
@@ -30,6 +29,7 @@ from sfumato.sources.base import GROUP, WEIGHT, Source
 from sfumato.sources.counting import rows_per_individual
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.frames import canonical
+from sfumato.table.persons import RowsPerIndividual
 
 RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
 

@@ -16,8 +16,8 @@ ASKS = ()
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the risk, with the records in groups smaller than the promise asks for."""
-    from sfumato.core.persons import RowsPerIndividual
     from sfumato.inspection.raw_risk import LIMITS, risk_of
+    from sfumato.table.persons import RowsPerIndividual
 
     recipe = bench.recipe(request)
     tell(0.1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.core.persons import numbered, person_keys
 from sfumato.exceptions import SchemaError
+from sfumato.table.persons import numbered, person_keys
 
 
 def test_seven_is_one_person_however_it_is_written():
