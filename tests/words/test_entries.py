@@ -26,9 +26,11 @@ def fields_of(entry):
 def test_every_language_has_the_same_keys_and_fields(language):
     english, other = words_in("en").entries, words_in(language).entries
     shared = {key: entry for key, entry in other.items() if key.partition(".")[0] not in OWN_ENGLISH}
-    assert {key: fields_of(entry) for key, entry in shared.items()} == {
-        key: fields_of(entry) for key, entry in english.items()
-    }
+    assert shared.keys() == english.keys()
+    for key, entry in english.items():
+        said, known = fields_of(shared[key]), fields_of(entry)
+        # a sentence of the library is recognized by all of its fields, and said with those that matter
+        assert said == known or (key.startswith("messages.") and said < known), key
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -35,6 +35,8 @@ ROOMS = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
 BY_DATA = {
     *re.findall(rf"""["']((?:{ROOMS})\.[\w.-]*)(?:["'] ~|\{{)""", TEXT),
     *(f"{path}." for path in re.findall(r"""under\(["']([\w.-]+)["']\)""", TEXT)),
+    "messages.",  # sentences of the library, recognized as they are written
+    "workbench_messages.label.",  # the name of a parameter
     "kinds.",  # each table of it is named by what it is about
     "promises.compared_with.",  # a parameter of models
     "promises.distance.",  # a parameter of models

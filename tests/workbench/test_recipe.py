@@ -17,7 +17,7 @@ def test_two_tabs_stay_honest(opened_client):
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
-        (["release", "max_suppressed"], 2, "max_suppressed"),
+        (["release", "max_suppressed"], 2, "records that may be left out"),
         (["release", "nothing"], 1, "nothing"),
         (["models"], [], "at least one model"),
         (["models"], [{"name": "k-anonymity", "k": 0}], "k"),

@@ -22,7 +22,8 @@ from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Outdated, Replaced, Stale
 from sfumato.workbench.guard import Entrance, Guard
-from sfumato.workbench.jobs import Job
+from sfumato.workbench.jobs import Failed, Job
+from sfumato.workbench.messages import field_in, message
 from sfumato.workbench.opening import Opening
 from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
@@ -33,6 +34,13 @@ from sfumato.workbench.uploads import Refused
 BEAT = 15.0  # seconds between two signs of life of a stream of events
 MOST_ROWS = 200
 LANGUAGE = "sfumato-language"
+# Questions that the page has to ask first.
+ASKED = {
+    Stale: "The recipe was changed elsewhere; the page is drawn again.",
+    Outdated: "The recipe was changed since this release was found; search again, or write it on purpose with a"
+    " reason.",
+    Replaced: "Opening a table throws away what was done with this one; look at what that is, and agree first.",
+}
 
 
 class Application:
@@ -90,13 +98,7 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {
-            SfumatoError: refused,
-            Refused: refused_so,
-            Stale: stale,
-            Outdated: outdated,
-            Replaced: replaced,
-        }
+        handlers: Mapping[Any, Any] = dict.fromkeys((SfumatoError, Failed, Refused, *ASKED), self.refused)
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def _language(self, request: Request) -> str:
@@ -109,6 +111,15 @@ class Application:
             asked = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
             chosen = next((name for name in asked if name in LANGUAGES), "en")
         return words_in(str(chosen))
+
+    async def refused(self, request: Request, error: Any) -> Response:
+        """Tell why a request is refused: the kind, and a sentence in the words of the page."""
+        status = error.status if isinstance(error, Refused) else 409 if type(error) in ASKED else 422
+        reason = error.reason if isinstance(error, Refused) else error
+        kind = error.kind if isinstance(error, Failed) else type(reason).__name__
+        sentence = ASKED.get(type(reason), str(reason))
+        told = {"error": message(self.words(request), sentence, kind), "kind": kind, "field": field_in(sentence)}
+        return JSONResponse(told, status)
 
     async def home(self, request: Request) -> Response:
         """Go to the first step, or ask for the token."""
@@ -245,7 +256,7 @@ class Application:
         job = self._job(request)
         if request.method == "DELETE":
             await self.desk.jobs.cancel(job)
-        told = job.facts(self.desk.jobs.place(job))
+        told = _worded(job.facts(self.desk.jobs.place(job)), self.words(request))
         return JSONResponse({**told, "result": job.result} if job.state == "done" else told)
 
     async def events(self, request: Request) -> Response:
@@ -266,33 +277,10 @@ class Application:
                 return
             self.requests += 1
             note = say(state["note"]) if state["note"] in say else state["note"]
-            yield f"data: {json.dumps({**state, 'note': note})}\n\n"
+            yield f"data: {json.dumps({**_worded(state, say), 'note': note})}\n\n"
             waiting = asyncio.ensure_future(anext(states))
 
 
-async def refused(_: Request, error: Exception) -> Response:
-    """Tell a refusal of the library: its class and its sentence."""
-    return JSONResponse({"error": str(error), "kind": type(error).__name__}, 422)
-
-
-async def refused_so(_: Request, error: Exception) -> Response:
-    """Tell a refusal that has a status of its own."""
-    status, reason = error.args
-    return JSONResponse({"error": str(reason), "kind": type(reason).__name__}, status)
-
-
-async def outdated(_: Request, __: Exception) -> Response:
-    """Say that the candidate was found for another recipe."""
-    said = "The recipe was changed since this release was found; search again, or write it on purpose with a reason."
-    return JSONResponse({"error": said, "kind": "Outdated"}, 409)
-
-
-async def replaced(_: Request, __: Exception) -> Response:
-    """Say that work would be lost."""
-    said = "Opening a table throws away what was done with this one; look at what that is, and agree first."
-    return JSONResponse({"error": said, "kind": "Replaced"}, 409)
-
-
-async def stale(_: Request, __: Exception) -> Response:
-    """Say that the page is older than the recipe."""
-    return JSONResponse({"error": "The recipe was changed elsewhere; the page is drawn again.", "kind": "Stale"}, 409)
+def _worded(facts: Mapping[str, Any], say: Words) -> dict[str, Any]:
+    """Return what is told of a job, with its problem in the words of the page."""
+    return {**facts, **({"error": message(say, facts["error"], facts["kind"])} if "error" in facts else {})}

@@ -64,6 +64,14 @@ class Job:
         self.changed = asyncio.Event()
 
 
+class Failed(Exception):  # noqa: N818 - no error of the program: an answer that tells how a job ended
+    """A job that a request waited for failed or was canceled."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.error or "This was canceled.")
+        self.kind = job.kind or "Canceled"
+
+
 class Jobs:
     """The jobs of a project, and the process that does them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,7 @@ from sfumato import __version__
 from sfumato.reporting import numbers
 from sfumato.words import LANGUAGES, Words
 from sfumato.workbench.desk import STEPS, Desk
+from sfumato.workbench.messages import message
 
 PLACES = (*STEPS, "history")
 
@@ -66,6 +67,7 @@ def frame(say: Words) -> dict[str, Any]:
     other = next(name for name in LANGUAGES if name != say.language)
     return {
         "say": say,
+        "message": partial(message, say),
         "language": say.language,
         "other_language": other,
         "other_name": LANGUAGES[other],

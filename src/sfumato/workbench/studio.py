@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from sfumato.workbench.bodies import body_of
 from sfumato.workbench.desk import Desk
+from sfumato.workbench.jobs import Failed, Job
 from sfumato.workbench.pages.coverage import uncounted
 from sfumato.workbench.releases import download
 from sfumato.workbench.uploads import name_of, take
@@ -39,7 +40,7 @@ class Studio:
         for asked in uncounted(self.desk):
             job = await self._job("coverage", asked)
             if job.state != "done":
-                return _refusal(job)
+                raise Failed(job)
         return Response(status_code=204)
 
     async def preview(self, request: Request) -> Response:
@@ -62,7 +63,7 @@ class Studio:
         number = self.desk.column(request.path_params["number"])
         answer = await self._job("hierarchy_csv", {"column": number})
         if answer.state != "done":
-            return _refusal(answer)
+            raise Failed(answer)
         return download(answer.result["csv"], f"hierarchy-{number + 1}.csv")
 
     async def _asked(self, request: Request, *names: str) -> dict[str, Any]:
@@ -74,14 +75,12 @@ class Studio:
 
     async def _done(self, verb: str, asked: Mapping[str, Any]) -> Response:
         job = await self._job(verb, asked)
-        return JSONResponse(job.result) if job.state == "done" else _refusal(job)
+        if job.state != "done":
+            raise Failed(job)
+        return JSONResponse(job.result)
 
-    async def _job(self, verb: str, asked: Mapping[str, Any]) -> Any:
+    async def _job(self, verb: str, asked: Mapping[str, Any]) -> Job:
         job = self.desk.start(verb, asked)
         async for _ in self.desk.jobs.follow(job):
             pass
         return job
-
-
-def _refusal(job: Any) -> Response:
-    return JSONResponse({"error": job.error or "This was canceled.", "kind": job.kind or "Canceled"}, 422)

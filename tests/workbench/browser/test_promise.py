@@ -80,7 +80,7 @@ def test_a_number_that_is_none_is_refused_by_the_library_beside_its_field(here):
     here.expected += 1  # the refusal is an answer of 422, which the console tells
     page.fill("#model-0-k", "0")
     page.press("#model-0-k", "Enter")
-    expect(page.locator("#model-0-k-problem")).to_contain_text("KAnonymity.k must be a whole number of at least 1")
+    expect(page.locator("#model-0-k-problem")).to_contain_text("of k-anonymity must be a whole number of at least 1")
     expect(page.locator("#model-0-k")).to_have_value("0")
     page.fill("#model-0-k", "4")
     page.press("#model-0-k", "Enter")
@@ -123,7 +123,7 @@ def test_what_is_typed_after_the_page_is_drawn_again_replaces_what_the_field_hel
     settled(page)
     page.focus("#model-0-k")
     page.press("#model-0-k", "Control+a")
-    page.evaluate("import('/static/page.js').then((drawn) => drawn.refresh())")
+    page.evaluate("import('./static/page.js').then((drawn) => drawn.refresh())")
     page.keyboard.insert_text("7")
     expect(page.locator("#model-0-k")).to_have_value("7")
 
@@ -135,7 +135,7 @@ def test_an_older_page_that_arrives_late_is_not_shown(here):
     settled(page)
     shown = page.evaluate(
         """async () => {
-            const { refresh } = await import('/static/page.js');
+            const { refresh } = await import('./static/page.js');
             const fetched = window.fetch;
             const draw = (title) => Promise.resolve(new Response(document.documentElement.outerHTML.replace(
                 /<title>.*<\\/title>/, `<title>${title}</title>`)));
@@ -159,7 +159,7 @@ def test_what_is_typed_while_the_page_is_drawn_again_is_sent_by_enter(here):
     expect(page.locator("#fragment")).to_contain_text("k = 3")
     settled(page)
     page.fill("#model-0-k", "7")
-    page.evaluate("import('/static/page.js').then((drawn) => drawn.refresh())")
+    page.evaluate("import('./static/page.js').then((drawn) => drawn.refresh())")
     expect(page.locator("#model-0-k")).to_have_value("7")
     page.press("#model-0-k", "Enter")
     expect(page.locator("#fragment")).to_contain_text("k = 7")

@@ -16,7 +16,7 @@ export async function send(method, url, body) {
   }
   const content = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
   if (answer.status === 401) location.replace("./");
-  if (!answer.ok) throw Object.assign(new Error(content.error), { status: answer.status, kind: content.kind });
+  if (!answer.ok) throw Object.assign(new Error(content.error), { status: answer.status, kind: content.kind, field: content.field });
   return content;
 }
 

@@ -28,7 +28,7 @@ document.addEventListener("submit", async (event) => {
     await send("PATCH", "recipe", { version: Number(version), step, set: [[["models", form.dataset.add], model]] });
     location.assign("promise");
   } catch (problem) {
-    showProblem(problem.message, fieldOf(form, problem.message));
+    showProblem(problem.message, form.elements[problem.field] ?? form.querySelector("#add-model"));
   }
 });
 
@@ -43,10 +43,4 @@ function readable(field) {
   } catch {
     return false;
   }
-}
-
-// The field that a refusal names, or the button.
-function fieldOf(form, sentence) {
-  const named = /\.(\w+) must be/.exec(sentence)?.[1] ?? /also needs (\w+)/.exec(sentence)?.[1];
-  return form.elements[named] ?? form.querySelector("#add-model");
 }

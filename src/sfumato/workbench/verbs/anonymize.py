@@ -54,7 +54,7 @@ def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]
         "measures": dict(release.measures),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
-        "told": None if release.proof is None else str(release.proof),
+        "told": None if release.proof is None else release.proof.sentence.told,
         "publishes": release.recipe.algorithm.publishes,
         "columns": release.published.column_names,
         "alone": release.audit.records_below(2),

@@ -1,0 +1,177 @@
+"""Messages of the library on a page: in the words of its fields and buttons, and in its language.
+
+The library writes a message as an English sentence in the words of Python. Here its parameters get the labels of the
+page. On a page in another language, the sentences of `words/en/messages.toml` are recognized and said again; one that
+is not there follows what kind of problem it tells, as the original.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from inspect import signature
+from string import Formatter
+
+from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+from sfumato.entrance import UNSAID, translated
+from sfumato.hierarchies.settings import BUILDERS
+from sfumato.models.base import PrivacyModel
+from sfumato.reporting.words import words_of
+from sfumato.words import Words, words_in
+from sfumato.workbench.pages.model_cards import label_of
+
+POWER = re.compile(r"""(?<![\w.'"“])-?[0-9]+(?:\.[0-9]+)?e\+?[0-9]+(?![\w.]*['"”\w])""")
+LARGE = 1_000_000  # written with commas
+SHELL = re.compile(r" \(--[a-z][^()]*\)")
+JOINED = re.compile(r"(?<=\S) (and|or) (?=\S)")
+NAME = re.compile(r"(?<!\w)'([^']*)'(?!\w)")
+LABELS = tuple(f"workbench_{where}.{{}}" for where in ("data.reading", "search", "messages.label", "history.place"))
+
+
+class PageWords:
+    """The words of a page: what it calls parameters, models and values."""
+
+    def __init__(self, say: Words) -> None:
+        self.say = say
+
+    def _label(self, name: str) -> str | None:
+        return next((self.say(key.format(name)) for key in LABELS if key.format(name) in self.say), None)
+
+    def option(self, name: str, value: object) -> str | None:
+        """Name a field of the page and what to put in; of what no page asks, the option of the command line."""
+        label = self._label(name)
+        if label is None and name in _fields():
+            label = name  # a field of a model or an algorithm
+        if label is None:
+            option, shown = f"--{name.replace('_', '-')}", "" if value in (UNSAID, True) else f" {self._typed(value)}"
+            return self.say("workbench_messages.elsewhere", option=option.removesuffix("s") + shown)
+        said = "field" if value is UNSAID else "field_with"
+        return self.say(f"workbench_messages.{said}", label=label, value="" if value is UNSAID else self.shown(value))
+
+    def _typed(self, value: object) -> str:
+        if isinstance(value, Mapping):
+            return ",".join(f"{key}={each}" for key, each in value.items())
+        return self.shown(value)
+
+    def owned(self, owner: str, name: str) -> str:
+        """Say whose parameter it is: a field of a model, an algorithm or a step, or a part of the recipe."""
+        made = classes().get(owner.rpartition(".")[2])
+        if made is None:
+            return self._label(name) or name.replace("_", " ")
+        field = label_of(made, name, self.say) if issubclass(made, PrivacyModel) else name
+        return self.say("workbench_messages.of", field=field, owner=self._title(made))
+
+    def made(self, name: str, positional: list[object], named: Mapping[str, object]) -> str | None:
+        """Say what the page calls a model with its settings, an algorithm, a step or a kind of hierarchies."""
+        made = classes().get(name)
+        if made is None:
+            return None
+        settings = [*map(self.shown, positional), *(f"{key} = {self.shown(value)}" for key, value in named.items())]
+        title = self._title(made)
+        return f"{title} ({self.say.listed(settings)})" if settings else title
+
+    def _title(self, made: type) -> str:
+        if issubclass(made, PrivacyModel):
+            return words_of(made, self.say).title
+        slug = next(name for kind in (BUILDERS, ALGORITHMS, STEPS) for name in kind if kind[name] is made)
+        keys = (f"masking.step.{slug}", f"workbench_hierarchies.tabs.{slug}")
+        return next((self.say(key) for key in keys if key in self.say), slug)
+
+    def shown(self, value: object) -> str:
+        """Write a value as people type it."""
+        if isinstance(value, bool):
+            return self.say(f"workbench_messages.{'yes' if value else 'no'}")
+        if value is None or (isinstance(value, tuple | list | dict | str) and not value):
+            return self.say("workbench_messages.nothing")
+        if isinstance(value, Mapping):
+            return self.say.listed(f"{key} = {self.shown(each)}" for key, each in value.items())
+        if isinstance(value, tuple | list):
+            return self.say.listed(map(self.shown, value))
+        return plainly(value) if isinstance(value, int | float) else str(value)
+
+
+@cache
+def classes() -> dict[str, type]:
+    """Return the models, algorithms, masking steps and kinds of hierarchies, by the names of their classes."""
+    kinds: list[Mapping[str, type]] = [BUILDERS, *(each.built_in for each in (STEPS, ALGORITHMS, MODELS))]
+    return {made.__name__: made for kind in kinds for made in kind.values()}
+
+
+@cache
+def _fields() -> set[str]:
+    """Return the names of all parameters of models, algorithms, masking steps and hierarchies."""
+    return {name for made in classes().values() for name in signature(made).parameters}
+
+
+def plainly(number: float) -> str:
+    """Write a number without powers of ten.
+
+    >>> plainly(1e9), plainly(0.05), plainly(12)
+    ('1,000,000,000', '0.05', '12')
+    """
+    return f"{number:,.0f}" if abs(number) >= LARGE else f"{number:.15g}"
+
+
+def field_in(sentence: str) -> str | None:
+    """Return the parameter that a refusal is about, for the page to go to its field.
+
+    >>> field_in("KAnonymity.k must be at least 1; got 0."), field_in("The model k-anonymity also needs k.")
+    ('k', 'k')
+    """
+    found = re.search(r"\.(\w+) must be|also needs (\w+)", sentence)
+    return None if found is None else found[1] or found[2]
+
+
+def message(say: Words, sentence: str, kind: str | None = None) -> str:
+    """Return a sentence of the library as a page says it; `kind` is the class of the problem that it tells."""
+    if say.language == "en":
+        return _worded(sentence, say)
+    found = _said_again(sentence, say)
+    if found is not None:
+        return found
+    key = f"workbench.errors.{kind}"
+    about = say(key if key in say else "workbench.errors.other")
+    return say("workbench_messages.untranslated", about=about, sentence=_worded(sentence, words_in("en")))
+
+
+def _worded(sentence: str, say: Words) -> str:
+    """Put the words of a page in place of those of Python and the command line."""
+    said = translated(SHELL.sub("", sentence), PageWords(say))
+    return POWER.sub(lambda found: plainly(float(found[0])), said)
+
+
+def _said_again(sentence: str, say: Words) -> str | None:
+    """Say a sentence that is known in another language; None if it is not."""
+    for key, pattern in _patterns().items():
+        found = pattern.fullmatch(sentence)
+        if found is not None:
+            fields = {name: _field(value, say) for name, value in found.groupdict().items()}
+            return say(key, **fields)
+    return None
+
+
+def _field(value: str, say: Words) -> str:
+    """Say a part of a sentence: another sentence, names, or what Python calls something."""
+    again = _said_again(value, say)
+    if again is not None:
+        return again
+    listed, quoted = say.listed(["", ""]), NAME.sub(r"“\1”", _worded(value, say))
+    joined = JOINED.sub(lambda found: say(f"workbench_messages.{found[1]}"), quoted)
+    return joined.replace("”, “", f"”{listed}“")
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """Return what the known sentences look like, those with more letters of their own first."""
+    found = {}
+    for key, entry in words_in("en").under("messages").items():
+        parsed: list[tuple[str, str | None]] = [each[:2] for each in Formatter().parse(str(entry))]
+        parts = [(re.escape(text), name) for text, name in parsed]
+        seen: set[str] = set()
+        pattern = ""
+        for text, name in parts:
+            pattern += text + ("" if name is None else f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+            seen |= {name} if name else set()
+        found[f"messages.{key}"] = (sum(len(text) for text, _ in parts), re.compile(pattern, re.DOTALL))
+    return {key: pattern for key, (_, pattern) in sorted(found.items(), key=lambda each: -each[1][0])}
