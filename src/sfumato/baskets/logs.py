@@ -26,7 +26,7 @@ from sfumato.queries.private.budget import (
 )
 from sfumato.queries.private.columns import one_writing
 from sfumato.randomness import Stream
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, all_texts, cells_of
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import is_whole, require
 
@@ -74,7 +74,7 @@ class LogCounts:
 
     def volume_kept(self, log: Frame) -> float:
         """Return the share of the rows of a log whose item is published; for the owner's eyes only."""
-        table, _ = to_arrow(log)
+        table = cells_of(log)
         codes, items = _items_of(table, self.columns)
         named = codes[codes >= 0]
         published = np.isin(np.arange(len(items)), [at for at, item in enumerate(items) if item in set(self.items)])
@@ -120,7 +120,7 @@ def private_counts(
     analyst : the name of the analyst.
     keep : which items a person with too many keeps: any, all as likely, or those that she has in the most rows.
     """
-    table, _ = to_arrow(log)
+    table = cells_of(log)
     columns = (item,) if isinstance(item, str) else tuple(item)
     _refuse_bad(table, person, columns, max_items, keep)
     require(isinstance(accountant, Accountant), OWNER, "accountant", "an Accountant", type(accountant).__name__)
@@ -128,7 +128,7 @@ def private_counts(
     require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
     noise.refuse_too_small(max_items, Fraction(units, UNIT))
     noise.opendp()
-    accountant.belong_to(fingerprint(table), f"person by {person!r}")
+    accountant.belong_to(fingerprint(all_texts(table)), f"person by {person!r}")
     question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"
     accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
     codes, items = _items_of(table, columns)

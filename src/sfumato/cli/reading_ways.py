@@ -88,12 +88,12 @@ class ReadingCounted:
 
     def read(self, file: Path) -> Trajectories:
         """Read ways as they are told."""
-        from sfumato.places.counted_ways import CountedColumns, ways_to_count
+        from sfumato.places.counted_ways import ways_to_count
 
-        names = [each.name for each in fields(CountedColumns)]
+        columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in TEXT[:2]}
         with progress("Reading"):
             table = read_told(str(file), separator=self.separator, encoding=self.encoding)
-            return ways_to_count(table, CountedColumns(**{name: getattr(self, name) for name in names}))
+            return ways_to_count(table, **columns)
 
 
 def read_told(file: str, *, separator: str, encoding: str) -> pa.Table:

@@ -5,6 +5,7 @@ from .anonymizing import carry_out as carry_out
 from .attacking import attack as attack
 from .catalogue import read_recipe as read_recipe
 from .cloaking import cloak as cloak
+from .counted_ways import ways_to_count as ways_to_count
 from .earth import Area as Area
 from .hexagons import Hexagons as Hexagons
 from .hide_from_owners import HideFromOwners as HideFromOwners

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,6 +15,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.places.columns import MOST_LATITUDE, MOST_LONGITUDE, NAMES
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.table.formats.dates import DateFormat
+from sfumato.table.frames import Frame, all_texts, cells_of
 from sfumato.validation import did_you_mean, require
 
 SHORT_HOUR = re.compile(r"^(\S+)[ T](\d):")  # as spreadsheets write it
@@ -23,72 +23,71 @@ MARKS = (".", ",")
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountedColumns:
-    """Which columns of texts say who was where and when, and how they are written.
+def ways_to_count(
+    table: Frame,
+    *,
+    person: str = "person",
+    time: str = "time",
+    longitude: str | None = None,
+    latitude: str | None = None,
+    trip: str | None = None,
+    place: str | None = None,
+    zone: str = "UTC",
+    decimal: str = ".",
+    date_format: str | None = None,
+) -> Trajectories:
+    """Make ways that are counted with differential privacy: what is wrong with columns is refused, and never a cell.
+
+    A row of which a cell is missing or cannot be read counts nowhere, and nothing is told of it. `Trajectories` refuses
+    tables because of single cells, and tells why: look at the ways by it first.
 
     Parameters
     ----------
-    person, time, trip, place : the names of the columns; of places either a name, or longitude and latitude are read.
+    table : a pandas, Polars or Arrow table, of texts or of other types.
+    person, time, trip, place : the names of the columns; without `place`, longitude and latitude are read.
     longitude, latitude : by default the usual names.
     zone : of moments that name none.
-    decimal : the decimal mark of degrees.
+    decimal : the decimal mark of degrees that are texts.
     date_format : how days are written, by default as in 2026-01-31.
     """
-
-    person: str = "person"
-    time: str = "time"
-    longitude: str | None = None
-    latitude: str | None = None
-    trip: str | None = None
-    place: str | None = None
-    zone: str = "UTC"
-    decimal: str = "."
-    date_format: str | None = None
-
-
-def ways_to_count(table: pa.Table, columns: CountedColumns) -> Trajectories:
-    """Make ways of a table of texts; what is wrong with its columns is refused, and nothing because of a cell.
-
-    A row of which a cell is missing or cannot be read counts nowhere. Look at the ways by `Trajectories` first, which
-    tells what is wrong.
-    """
-    require(columns.decimal in MARKS, "ways_to_count", "decimal", "a point or a comma", columns.decimal)
-    named = _named(table, columns)
-    cells = {name: table[column].to_pylist() for name, column in named.items()}
-    if columns.date_format:
-        cells["time"] = DateFormat(columns.date_format).as_iso(table[named["time"]].combine_chunks()).to_pylist()
-    zone, mark = _zone(columns.zone), columns.decimal
+    require(decimal in MARKS, "ways_to_count", "decimal", "a point or a comma", decimal)
+    chosen = {"person": person, "time": time, "trip": trip, "place": place}
+    read_as = {name: column for name, column in chosen.items() if column is not None}
+    texts = all_texts(cells_of(table))
+    named = _named(texts.column_names, read_as, {"longitude": longitude, "latitude": latitude})
+    cells = {name: texts[column].to_pylist() for name, column in named.items()}
+    if date_format:
+        cells["time"] = DateFormat(date_format).as_iso(texts[named["time"]].combine_chunks()).to_pylist()
+    clock = _zone(zone)
     readers: dict[str, Callable[[str], Any]] = {
-        "time": lambda text: _moment(text, zone),
-        "longitude": lambda text: _degrees(text, mark, MOST_LONGITUDE),
-        "latitude": lambda text: _degrees(text, mark, MOST_LATITUDE),
+        "time": lambda text: _moment(text, clock),
+        "longitude": lambda text: _degrees(text, decimal, MOST_LONGITUDE),
+        "latitude": lambda text: _degrees(text, decimal, MOST_LATITUDE),
     }
     for name, reader in readers.items():
         if name in cells:
             cells[name] = [_read(cell, reader) for cell in cells[name]]
     good = [at for at, row in enumerate(zip(*cells.values(), strict=True)) if None not in row]
     if not good:
-        return _nobody(named="place" in cells)
+        return _nobody(named="place" in cells, located="longitude" in cells)
     kinds = {"time": pa.int64(), "longitude": pa.float64(), "latitude": pa.float64()}
     read = {name: pa.array([column[at] for at in good], kinds.get(name, pa.string())) for name, column in cells.items()}
     read["time"] = read["time"].cast(pa.timestamp("us", "UTC"))
-    trip, place = (name if name in read else None for name in ("trip", "place"))
-    return Trajectories(pa.table(read), trip=trip, place=place)
+    given = {name: name for name in ("trip", "place") if name in read}
+    return Trajectories(pa.table(read), trip=given.get("trip"), place=given.get("place"))
 
 
-def _named(table: pa.Table, columns: CountedColumns) -> dict[str, str]:
+def _named(there: Sequence[str], named: Mapping[str, str], sides: Mapping[str, str | None]) -> dict[str, str]:
     """Return the columns that are read; those that are not there are refused."""
-    named = {name: getattr(columns, name) for name in ("person", "time", "trip", "place") if getattr(columns, name)}
-    if columns.place is None or columns.longitude or columns.latitude:
+    found = dict(named)
+    if "place" not in named or any(sides.values()):
         for side, known in NAMES.items():
-            there = next((each for each in known if each in table.column_names), side)
-            named[side] = getattr(columns, side) or there
-    for column in named.values():
-        if column not in table.column_names:
-            hint = did_you_mean(column, table.column_names) or f"; it has {', '.join(table.column_names[:8])}."
+            found[side] = sides[side] or next((each for each in known if each in there), side)
+    for column in found.values():
+        if column not in there:
+            hint = did_you_mean(column, there) or f"; it has {', '.join(there[:8])}."
             raise SchemaError(f"The table of points has no column {column!r}{hint}")
-    return named
+    return found
 
 
 def _zone(name: str) -> tzinfo:
@@ -119,7 +118,7 @@ def _degrees(text: str, mark: str, most: float) -> float:
     return degrees
 
 
-def _nobody(*, named: bool) -> Trajectories:
+def _nobody(*, named: bool, located: bool) -> Trajectories:
     """Return no ways at all, which are counted like any others."""
     nothing: Any = np.zeros(0, dtype=np.int64)
     points = Points(
@@ -129,5 +128,6 @@ def _nobody(*, named: bool) -> Trajectories:
         longitudes=np.zeros(0),
         latitudes=np.zeros(0),
         places=nothing if named else None,
+        located=located,
     )
     return Trajectories.of(points)

@@ -88,7 +88,7 @@ def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, t
     """
     points = ways.points
     if isinstance(places, PublicCells):
-        if points.places is not None and not points.has_coordinates:
+        if not points.located:
             raise SchemaError("The ways have no coordinates; name their places instead of squares or hexagons.")
         inside = places.area.contains(points.longitudes, points.latitudes)
         numbers = np.full(len(points), len(places), dtype=np.int64)

@@ -35,6 +35,7 @@ class Points:
     clusters : the cluster of every way, a number from 0, if the ways are published in clusters.
     origin : the original way that every published way was made from, known inside only and never written.
     timed : whether times are moments; if not, they only say in which order the points of a way come.
+    located : whether there are columns of degrees, also if there is no point.
     values : the number of the sensitive value of every way's person, if there is one, and `value_names` their texts.
     trip_keys : whether every way is published with a key of its own, so that nobody's trips can be put together;
         numbers of persons then are those of ways.
@@ -50,6 +51,7 @@ class Points:
     clusters: Integers | None = None
     origin: Integers | None = None
     timed: bool = True
+    located: bool = True
     values: Integers | None = None
     value_names: tuple[str, ...] = ()
     trip_keys: bool = False
@@ -85,7 +87,7 @@ class Points:
     @cached_property
     def has_coordinates(self) -> bool:
         """Whether it is known where the points are, and not only what their places are called."""
-        return not bool(np.isnan(self.longitudes).any())
+        return self.located and not bool(np.isnan(self.longitudes).any())
 
     def take(self, ways: Integers) -> Points:
         """Return some ways, in the order given."""
@@ -289,6 +291,7 @@ def _points(person: Integers, trip: Integers, read: ReadColumns, kept: Integers)
         places=read.places[kept] if read.names else None,
         names=read.names,
         clusters=None if read.clusters is None else _of_ways(read.clusters[kept], starts, "cluster"),
+        located=not bool(np.isnan(read.longitudes).any()),
         values=None if read.values is None else _of_ways(read.values[kept], starts, "sensitive value"),
         value_names=read.value_names,
     )

@@ -1,0 +1,127 @@
+"""What happens to a count of ways never depends on points that were not paid for: refused alike, or answered."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn_examples import examples
+from sfumato.exceptions import SfumatoError
+from sfumato.places import (
+    Area,
+    Squares,
+    private_density,
+    private_n_grams,
+    private_prefix_tree,
+    private_trips,
+    ways_to_count,
+)
+from sfumato.queries.private.accountant import Accountant
+
+COLUMNS = ("person", "time", "longitude", "latitude", "trip", "place")
+ODD = [
+    *(None, "", " ", 0, -1, 2**64, 10**400, 1e308, float("inf"), float("nan"), True, "nan", "1e999", "\ud800", "\0"),
+    *(13.4, "13.4", "52,5", 52.5, 181, -91, "a", "b", "elsewhere", "2026-01-05T08:00Z", "2026-01-05 8:01"),
+    *("0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00", "2026-03-29T02:30", "2026-02-30"),
+    *(pd.NaT, pd.Timestamp(1), (1, 2), b"x"),
+]
+USUAL = ("ann", "2026-01-05T08:00Z", 13.4, 52.5, 1, "a")
+ROW = st.one_of(st.just(USUAL), st.tuples(*[st.sampled_from(ODD)] * len(COLUMNS)))
+SQUARES = Squares(area=Area(west=13.3, south=52.4, east=13.5, north=52.6), order=1)
+PLACES = [SQUARES, ["a", "b"], ["a", "elsewhere"], [], "ab", list(map(str, range(2500)))]
+EPSILONS = [1, 0.5, "8e-12", "1e-12", 10**6, 0, -1, float("nan"), "x", 10**400]
+NUMBERS = [1, 1, 2, 3, 0, -1, 2**40, 10**30, 1.5]
+QUESTIONS = {
+    "density": (private_density, ("points",)),
+    "trips": (private_trips, ("trips",)),
+    "tree": (private_prefix_tree, ("height", "trips")),
+    "n-grams": (private_n_grams, ("size", "longest", "trips")),
+}
+
+
+class Purse(Accountant):
+    """An accountant without a file, which only counts."""
+
+    def __init__(self):
+        self.costs = []
+
+    def belong_to(self, *_, **__):  # noqa: D102 - as that of the class
+        pass
+
+    def spend(self, analyst, epsilon, question, *, delta=0):  # noqa: D102 - as that of the class
+        self.costs.append((analyst, epsilon, question, delta))
+        return len(self.costs)
+
+    def record_refusal(self, *refused):  # noqa: D102 - as that of the class
+        self.costs.append(refused)
+
+
+def frame_of(rows):
+    return pd.DataFrame({name: pd.Series([row[at] for row in rows], dtype=object) for at, name in enumerate(COLUMNS)})
+
+
+def happening(rows, asked):
+    """Return what an analyst sees beside the noisy counts, and what was paid."""
+    ask, options = QUESTIONS[asked["name"]]
+    purse = Purse()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ways = ways_to_count(frame_of(rows), trip="trip", place="place" if asked["named"] else None)
+        given = dict(zip(options, asked["numbers"], strict=False))
+        try:
+            found = ask(
+                ways, accountant=purse, analyst="ann", places=asked["places"], epsilon=asked["epsilon"], **given
+            )
+        except SfumatoError as error:
+            return type(error), str(error), purse.costs
+        shown = found.to_arrow()
+    of_counts = (found.scale, shown.schema, shown.num_rows) if hasattr(found, "counts") else ()
+    return found.names, of_counts, purse.costs
+
+
+@examples(150)
+@given(
+    rows=st.lists(ROW, max_size=4),
+    more=st.lists(ROW, min_size=1, max_size=2),
+    asked=st.fixed_dictionaries({
+        "name": st.sampled_from([*QUESTIONS]),
+        "named": st.booleans(),
+        "places": st.one_of(st.sampled_from(PLACES[:2]), st.sampled_from(PLACES)),
+        "epsilon": st.one_of(st.just(1), st.sampled_from(EPSILONS)),
+        "numbers": st.one_of(st.just((1, 1, 1)), st.tuples(*[st.sampled_from(NUMBERS)] * 3)),
+    }),
+)  # fmt: skip
+def test_a_count_is_refused_alike_or_answered_whatever_one_more_person_adds(rows, more, asked):
+    seen = [happening(each, asked) for each in (rows, [*rows, *more], [])]
+    assert repr(seen[1]) == repr(seen[2]) == repr(seen[0])
+    assert len(seen[0][2]) == 1
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("at", range(len(COLUMNS)))
+def test_a_count_is_answered_whatever_a_cell_holds(name, at):
+    for named, places in ((False, SQUARES), (True, ["a", "b"])):
+        asked = {"name": name, "named": named, "places": places, "epsilon": 1, "numbers": (1, 1, 1)}
+        rows = [tuple(odd if place == at else cell for place, cell in enumerate(USUAL)) for odd in ODD]
+        seen = {repr(happening([USUAL, row], asked)) for row in rows}
+        assert len(seen) == 1
+        assert "Error" not in seen.pop()
+
+
+@given(st.lists(ROW, min_size=1, max_size=4), ROW, st.integers(0, 3))
+def test_no_row_changes_how_another_is_read(rows, other, place):
+    place %= len(rows)
+
+    def read(lines):
+        points = ways_to_count(frame_of(lines), trip="trip").points
+        return sorted(zip(points.times.tolist(), points.longitudes.tolist(), points.latitudes.tolist(), strict=True))
+
+    alone = [read([row]) for at, row in enumerate(rows) if at != place]
+    together = read([*rows[:place], other, *rows[place + 1 :]])
+    assert {point for points in alone for point in points} <= set(together)
+    assert np.isfinite([point[1:] for point in together]).all()
