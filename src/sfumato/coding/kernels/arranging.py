@@ -10,7 +10,6 @@ from sfumato.coding.kernels.cutting import order_ways
 
 RUN = 16  # records sorted by insertion
 DEPTH = 64
-RIDES = False  # a set that mixes missing and other values is cut there first
 
 
 @compiled
@@ -87,7 +86,7 @@ def arrange(
                 continue
             here = slice(bound(start, size, whole, begin), bound(start, size, whole, end))
             find_ranges(codes, order[here], leaves, (low, high, missing))
-            order_ways(low, high, missing, axes, RIDES, width, ways)
+            order_ways(low, high, missing, axes, width, ways)
             sort_rows(codes[ways[0] % count], order[here], room[here])
             middle = (begin + end) // 2
             stack[depth] = middle, end

@@ -80,7 +80,7 @@ class Audit:
     @property
     def remarks(self) -> tuple[Sentence, ...]:
         """What a reader of the figures should know: which values were merged, and that rows are counted."""
-        return tuple(each.sentence for each in (*self.merged_values, *self.rows_counted))
+        return (*(each.sentence for each in self.merged_values), *(each.sentence for each in self.rows_counted))
 
     @property
     def counts_rows(self) -> bool:

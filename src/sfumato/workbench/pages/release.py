@@ -20,7 +20,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     """Arrange the chosen candidate and everything that was written."""
     state = state_of(desk)
     folder = desk.project.folder / "releases"
-    written = [
+    written: list[dict[str, Any]] = [
         {
             "about": about,
             "keeps": [] if about["of"] is None else list(_guarantee(about["of"], say)),
