@@ -10,43 +10,98 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding.kernels.sequence_aligning import align
+from sfumato.coding.kernels import sequence_aligning
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.places import AlignWays, KWays, RegionWays, Trajectories
+from sfumato.places import AlignWays, KWays, RegionWays, Trajectories, align_ways
+from sfumato.places.align_ways import aligned
 
 
-def aligned(first, second, left_out=8.0):
-    first, second = np.array(first, dtype=float), np.array(second, dtype=float)
-    costs = np.abs(first[:, None] - second[None, :]).sum(axis=2)
-    pairs = align(costs, left_out)
-    unmatched = len(first) + len(second) - 2 * len(pairs)
-    return costs[pairs[:, 0], pairs[:, 1]].sum() + left_out * unmatched, pairs.tolist()
+def box(x, y=0.0, time=0.0, side=0.0):
+    return [x, x + side, y, y + side, time, time + side]
+
+
+def costs_of(first, second):
+    """Return the logarithms by which the sides of the first boxes grow."""
+    low, high = (
+        np.minimum(first[:, None, ::2], second[None, :, ::2]),
+        np.maximum(first[:, None, 1::2], second[None, :, 1::2]),
+    )
+    return np.log1p(high - low).sum(axis=2) - np.log1p(first[:, 1::2] - first[:, ::2]).sum(axis=1)[:, None]
+
+
+def total(pairs, costs, left_out):
+    return sum(costs[i, j] for i, j in pairs) + left_out * (sum(costs.shape) - 2 * len(pairs))
 
 
 def test_golden_alignments_keep_the_order():
-    assert aligned([(0, 0), (10, 0), (20, 0)], [(0, 1), (20, 2)]) == (11, [[0, 0], [2, 1]])
-    assert aligned([(0, 0), (10, 0)], [(10, 0), (0, 0)])[0] == 16
+    first, second = np.array([box(0), box(10), box(20)]), np.array([box(0, 1), box(20, 2)])
+    assert aligned(first, second, 2.0).tolist() == [[0, 0], [2, 1]]
+    assert len(aligned(np.array([box(0), box(100)]), np.array([box(100), box(0)]), 2.0)) == 1
 
 
 def cheapest(costs, left_out):
     """Try everything."""
-    if not len(costs) or not len(costs[0]):
-        return left_out * (len(costs) + (len(costs[0]) if len(costs) else 0))
-    rest = [row[1:] for row in costs]
-    options = [
-        costs[0][0] + cheapest(rest[1:] or [], left_out) + (left_out * (len(costs[0]) - 1) if len(costs) == 1 else 0)
+    rows, columns = costs.shape
+    if not rows or not columns:
+        return left_out * (rows + columns)
+    matched = costs[0, 0] + cheapest(costs[1:, 1:], left_out)
+    return min(matched, left_out + cheapest(costs[1:], left_out), left_out + cheapest(costs[:, 1:], left_out))
+
+
+boxes = st.lists(
+    st.builds(box, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=4
+).map(lambda each: np.array(each, dtype=float))
+
+
+@given(boxes, boxes, st.integers(1, 6))
+@examples(40)
+def test_alignments_are_the_cheapest(first, second, left_out):
+    costs = costs_of(first, second)
+    pairs = aligned(first, second, float(left_out))
+    assert (np.diff(pairs, axis=0) > 0).all()
+    assert total(pairs, costs, left_out) == pytest.approx(cheapest(costs, left_out))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(400, 400), (401, 399), (300, 555), (1, 2000), (2000, 1)])
+def test_long_ways_are_aligned_near_a_coarse_alignment(monkeypatch, rows, columns):
+    rng = np.random.default_rng(1)
+    first, second = (
+        np.array(
+            [box(x, y, 10.0 * step) for step, (x, y) in enumerate(np.cumsum(rng.normal(0, 30, (many, 2)), axis=0))]
+        )
+        for many in (rows, columns)
+    )
+    whole = aligned(first, second, 12.0)
+    monkeypatch.setattr(align_ways, "MOST_CELLS", 1000)
+    near = aligned(first, second, 12.0)
+    assert (np.diff(near, axis=0) > 0).all()
+    costs = costs_of(first, second)
+    assert total(near, costs, 12.0) <= 1.05 * total(whole, costs, 12.0)
+
+
+def test_ways_of_thousands_of_points_are_published_in_a_small_part_of_all_pairs(monkeypatch):
+    looked = []
+    real = sequence_aligning.align
+    monkeypatch.setattr(
+        sequence_aligning,
+        "align",
+        lambda *given: (looked.append(int((given[4] - given[3] + 1).sum())), real(*given))[1],
+    )
+    rng, many = np.random.default_rng(2), 6000
+    rows = [
+        pa.table(
+            {
+                "person": [person] * many,
+                "time": pa.array(1_767_600_000_000_000 + 5_000_000 * np.arange(many), pa.timestamp("us", "UTC")),
+                "longitude": 116.4 + np.cumsum(rng.normal(0, 3e-5, many)),
+                "latitude": 39.9 + np.cumsum(rng.normal(0, 3e-5, many)),
+            }
+        )
+        for person in range(4)
     ]
-    options.append(left_out + (cheapest(costs[1:], left_out) if len(costs) > 1 else left_out * len(costs[0])))
-    options.append(left_out + (cheapest(rest, left_out) if len(costs[0]) > 1 else left_out * len(costs)))
-    return min(options)
-
-
-@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4), st.integers(1, 6))
-@examples(30)
-def test_alignments_are_the_cheapest(costs, left_out):
-    pairs = align(np.array(costs, dtype=float), float(left_out))
-    total = sum(costs[i][j] for i, j in pairs) + left_out * (len(costs) + 3 - 2 * len(pairs))
-    assert total == cheapest(costs, left_out)
+    release = sf.places.anonymize(Trajectories(pa.concat_tables(rows)), models=[KWays(k=2)])
+    assert release.audit.holds
+    assert sum(looked) < 0.4 * 2 * many**2
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ def warm_up_ways() -> None:
     both = np.arange(2, dtype=np.int64)
     PersonPoints.of(both, both, 2).share_alone(1, 2, np.random.default_rng(0))
     list(selections(both, np.array([0, 1, 2]), both, 1))
-    align(np.zeros((1, 1)), 1.0)
+    align(np.zeros((1, 6)), np.zeros((1, 6)), 1.0, np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64))
     keyed_words(bytes(KEY_BYTES), 1)
     places = np.zeros(2)
     edit_distances(np.zeros((2, 2)), both, np.array([0, 1, 2]), 0, 1.0, 1)

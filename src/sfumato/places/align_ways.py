@@ -22,6 +22,8 @@ from sfumato.randomness import Stream
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 SECOND = 1_000_000
+MOST_CELLS = 4_000_000  # pairs of boxes that are all looked at
+BAND = 16  # boxes beside a coarse alignment that are looked at, too
 SKETCH = 24  # moments at which ways are compared before they are aligned
 
 
@@ -31,7 +33,8 @@ class AlignWays(KindSearch[Trajectories]):
 
     Points that match become a box and an interval of time; points that match nothing are left out, and counted. A box
     costs the logarithms of its sides and its duration, a point that is left out those of the whole area and time.
-    Similar ways are found by where they are at a few moments of the whole time, before they are aligned.
+    Similar ways are found by where they are at a few moments of the whole time, before they are aligned. Ways of
+    thousands of points are aligned coarsely first.
 
     References
     ----------
@@ -82,20 +85,46 @@ def _cost(sides: Floats) -> float:
 
 def _covered(points: Points, members: Integers, corners: Floats, left_out: float) -> Floats:
     """Return boxes and intervals that cover the points of all ways that match, one after the other."""
-    from sfumato.coding.kernels.sequence_aligning import align
-
     boxes = corners[points.offsets[members[0]] : points.offsets[members[0] + 1]]
     for way in members[1:]:
         others = corners[points.offsets[way] : points.offsets[way + 1]]
-        low = np.minimum(boxes[:, None, ::2], others[None, :, ::2])
-        high = np.maximum(boxes[:, None, 1::2], others[None, :, 1::2])
-        costs = np.log1p(high - low).sum(axis=2) - np.log1p(boxes[:, 1::2] - boxes[:, ::2]).sum(axis=1)[:, None]
-        pairs = align(costs, left_out)
-        mine, theirs = boxes[pairs[:, 0]], others[pairs[:, 1]]
-        boxes = np.empty((len(pairs), 6))
-        boxes[:, ::2] = np.minimum(mine[:, ::2], theirs[:, ::2])
-        boxes[:, 1::2] = np.maximum(mine[:, 1::2], theirs[:, 1::2])
+        pairs = aligned(boxes, others, left_out)
+        boxes = _around(boxes[pairs[:, 0]], others[pairs[:, 1]])
     return boxes
+
+
+def _around(first: Floats, second: Floats) -> Floats:
+    """Return the boxes around pairs of boxes."""
+    boxes = np.empty((len(first), 6))
+    boxes[:, ::2] = np.minimum(first[:, ::2], second[:, ::2])
+    boxes[:, 1::2] = np.maximum(first[:, 1::2], second[:, 1::2])
+    return boxes
+
+
+def aligned(first: Floats, second: Floats, left_out: float) -> Integers:
+    """Align two sequences of boxes in order; return the pairs of places that match.
+
+    Long sequences are aligned with half of their boxes first, each around two, and then near that alignment only.
+    """
+    from sfumato.coding.kernels.sequence_aligning import align
+
+    rows, columns = len(first), len(second)
+    low, high = np.zeros(rows + 1, dtype=np.int64), np.full(rows + 1, columns, dtype=np.int64)
+    if rows * columns > MOST_CELLS:
+        coarse = aligned(_halved(first), _halved(second), left_out)
+        turns = np.concatenate([[[0, 0]], 2 * coarse + 1, [[rows, columns]]])
+        done = np.arange(rows)
+        before = np.searchsorted(turns[:, 0], np.maximum(done - BAND, 0), side="right") - 1
+        behind = np.searchsorted(turns[:, 0], np.minimum(done + BAND, rows), side="left")
+        low[:-1] = np.maximum(turns[before, 1] - BAND, 0)
+        high[:-1] = np.minimum(turns[behind, 1] + BAND, columns)
+        low[-1] = low[-2]
+    return np.asarray(align(np.ascontiguousarray(first), np.ascontiguousarray(second), left_out, low, high))
+
+
+def _halved(boxes: Floats) -> Floats:
+    """Return the boxes around every two; of an odd number the last stays alone."""
+    return _around(boxes[::2], boxes[np.minimum(np.arange(1, len(boxes) + 1, 2), len(boxes) - 1)])
 
 
 def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], stream: Stream) -> RegionWays:
