@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.cli.application import app
 from sfumato.exceptions import ReadWarning
 from sfumato.table.formats.encoding import decoded, foreign_lines
@@ -94,3 +99,9 @@ def test_few_letters_that_are_valid_utf_8_and_chinese_are_told(tmp_path):
 def test_only_encodings_that_decode_the_whole_file_are_guessed():
     assert guess(foreign_lines("x\nMüller\n".encode("cp1252")), lambda name: name == "cp1251").encoding == "cp1251"
     assert guess(b"\x81 \x98 \xff \xff", lambda _: True) is None
+
+
+@examples(100)
+@given(st.text("ab\r\né", max_size=40).map(lambda text: text.encode("cp1252")))
+def test_lines_with_foreign_letters_are_those_that_hold_one(data):
+    assert foreign_lines(data) == b"\n".join(line for line in re.split(rb"[\r\n]", data) if not line.isascii())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 24
 SAMPLE = 1 << 16
+FOREIGN, LINE_END = re.compile(rb"[\x80-\xff]"), re.compile(rb"[\r\n]")
 ZEROS_IN_UTF16 = 0.1  # separators and line breaks alone make more
 
 MARKS = (
@@ -218,10 +219,12 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 def foreign_lines(data: bytes) -> bytes:
     """Return some lines that are not plain ASCII."""
-    lines, size = [], 0
-    for match in re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]*", data):
-        lines.append(match[0][:SAMPLE])
+    lines, size, at = [], 0, 0
+    while size <= SAMPLE and (foreign := FOREIGN.search(data, at)) is not None:
+        begin = max(data.rfind(end, at, foreign.start()) for end in (b"\r", b"\n"))
+        ended = LINE_END.search(data, foreign.start())
+        line = data[max(at, begin + 1) : len(data) if ended is None else ended.start()]
+        lines.append(line[:SAMPLE])
         size += len(lines[-1])
-        if size > SAMPLE:
-            break
+        at = len(data) if ended is None else ended.end()
     return b"\n".join(lines)
