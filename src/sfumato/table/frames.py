@@ -273,7 +273,8 @@ def _with_kind(name: str, table: pa.Table, dtypes: list[Any], index: object = No
         plain = name != "pyarrow" and not pa.types.is_dictionary(types[place])  # categories are what they say
         days = days_of(column, table[column]) if plain else None
         if days is not None:
-            table = table.set_column(place, column, days[0])
+            zone = {ZONE: "UTC"} if days[1].endswith("Z") else None
+            table = table.set_column(place, pa.field(column, days[0].type, metadata=zone), days[0])
         kind, written = table.schema.field(place).type, None if days is None else days[1]
         originals.append(Original(column=column, canonical=kind, dtype=dtype, written=written))
     return table, FrameKind(name=name, originals=tuple(originals), index=index)
