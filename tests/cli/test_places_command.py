@@ -110,7 +110,6 @@ def test_one_place_without_an_area_goes_as_far_as_is_said():
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("0,0", "1 places are at longitude 0 and latitude 0"),
         ("NaN,52.5", "'longitude' has 1 missing cells"),
         ("13.3,", "'latitude' has 1 missing cells"),
         ("east,52.5", "'longitude' must hold a number of degrees"),
@@ -126,6 +125,19 @@ def test_a_bad_row_is_refused_in_a_sentence(folder, command, row, said):
     assert "13.3" not in output.replace("as in 13.4", "")
     assert output.count("\n") == 1
     assert not (folder / "out.csv").exists()
+
+
+def test_no_place_of_the_earth_is_refused_by_noise(folder):
+    """A refusal, as of longitude and latitude 0, would tell where somebody is."""
+    written("zero.csv", "0,0")
+    refused = run("places", "cloak", "zero.csv", "--k", 3, *AREA, "--out", "out.csv", code=2).output
+    assert "1 places are at longitude 0 and latitude 0" in refused
+    said = set()
+    for row in ("0,0", "13.4,52.5", "-180,90", "180,-90"):
+        written("zero.csv", row)
+        said.add(run("places", "perturb", "zero.csv", "--epsilon", 0.007, *AREA, "--out", "out.csv", "--force").output)
+        assert sf.read(folder / "out.csv").num_rows == sf.read(folder / "zero.csv").num_rows
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("command", [("cloak", "--k", 3), ("perturb", "--epsilon", 0.007)])

@@ -17,7 +17,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.places.discrete_laplace import DiscreteLaplace
 from sfumato.places.earth import RADIUS, Area, Floats, haversine
 from sfumato.places.optimal_noise import checked_prior
-from sfumato.places.positions import degrees_of, known_positions, position_columns, positions_of
+from sfumato.places.positions import any_positions_of, degrees_of, position_columns
 from sfumato.places.rounding import decimals_of
 from sfumato.places.spherical_laplace import LEAST as LEAST_PLANAR
 from sfumato.places.spherical_laplace import SphericalLaplace
@@ -121,7 +121,7 @@ class PlanarLaplace:
         return tuple(found)
 
     def perturb(self, places: Places) -> SameKind:
-        """Move places.
+        """Move places, wherever they are; rows without a place, or with degrees that no place has, are refused.
 
         Parameters
         ----------
@@ -129,9 +129,9 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return self.moved(*known_positions(places))
+            return self.moved(*degrees_of(places))
         table, kind = to_arrow(cast("Frame", places))
-        for name, side in zip(position_columns(table), self.moved(*positions_of(table)).T, strict=True):
+        for name, side in zip(position_columns(table), self.moved(*any_positions_of(table)).T, strict=True):
             table = table.set_column(table.column_names.index(name), name, pa.array(side))
         return kind.restore(table)
 

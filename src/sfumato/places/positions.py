@@ -23,11 +23,16 @@ def position_columns(table: pa.Table) -> tuple[str, str]:
 
 def positions_of(table: pa.Table) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of persons; refuse what is missing, no number or an unknown place."""
+    return known_positions(np.column_stack(any_positions_of(table)))
+
+
+def any_positions_of(table: pa.Table) -> tuple[Floats, Floats]:
+    """Return longitudes and latitudes of persons, wherever they are; refuse what is missing or no number."""
     names = position_columns(table)
     if not table.num_rows:
         raise SchemaError("The table of places has no rows; there is nothing to publish.")
     longitude, latitude = (_column(table, name) for name in names)
-    return known_positions(np.column_stack([longitude, latitude]))
+    return degrees_of(np.column_stack([longitude, latitude]))
 
 
 def paired_positions(longitudes: Any, latitudes: Any) -> tuple[Floats, Floats]:
