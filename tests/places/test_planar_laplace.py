@@ -157,7 +157,6 @@ def test_results_stay_in_the_area_and_tables_keep_their_kind():
     [
         ([(52.5, 113.4)], "look swapped"),
         ([(float("nan"), 52.5)], "no longitude or latitude"),
-        ([(0.0, 0.0)], "unknown place"),
         ([13.4, 52.5], "rows of two numbers"),
         (pd.DataFrame({"lon": [], "lat": []}), "no rows"),
         (pd.DataFrame({"lon": [13.4, None], "lat": [52.5, 52.5]}), "1 missing cells"),
