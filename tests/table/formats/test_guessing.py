@@ -24,6 +24,7 @@ BLOOD = (
 MEN = BLOOD + "".join(f"{i},男,{20 + i % 60},2017/12/10,{i / 7:.2f},{i / 3:.2f}\n" for i in range(6000))
 TEXTS = {
     "blood values of men, GBK": (MEN, "gbk"),
+    "numbered names, GBK": ("姓名,年龄,性别,疾病\n" + "".join(f"张{i},{20 + i},男,胃炎\n" for i in range(200)), "gbk"),
     "sex alone, GBK": ("id,sex,age\n1,男,30\n2,女,40\n3,男,50\n", "gbk"),
     "Big5": ("姓名,性別,年齡\n陳美玲,女,34\n林志明,男,35\n", "big5"),
     "Shift JIS": ("名前,年齢,病気\n田中さん,34,インフルエンザ\n鈴木,45,かぜ\n", "cp932"),

@@ -25,6 +25,7 @@ PREFERRED = 3.0  # the same, of the encodings of the user's language
 UNUSUAL = 1.5  # by which encodings other than the most usual ones are less likely beforehand
 FOREIGN = re.compile(r"[^\x00-\x7f]")
 WORD = re.compile(r"[^\W\d_]+")
+DIGITS = re.compile(r"[0-9]+")  # numbered words are one
 SEPARATORS = re.compile(r"[,;|\t\r\n\"]+")
 SIGNS = "°€£§²³µ–—‘’“”„…«»·ªº¿¡№™®©½¼¾×±\u00a0"  # noqa: RUF001 - signs of text
 NO_LETTERS = "¢£¤¥¦§¨©¬®±´¶¸¹¼½¾×÷"  # noqa: RUF001 - which stand beside no letter
@@ -102,7 +103,7 @@ def guess(sample: bytes, decodes: Callable[[str], bool]) -> Guess | None:
 
 def likelihood(text: str, encoding: str) -> float:
     """Return the logarithm of how likely the distinct words of a text are, read by an encoding."""
-    cells = {cell for cell in SEPARATORS.split(text) if FOREIGN.search(cell)}
+    cells = {cell for cell in SEPARATORS.split(DIGITS.sub("", text)) if FOREIGN.search(cell)}
     words = sorted(cells)[:MOST_WORDS]
     if encoding in EAST_ASIAN:
         return sum(_asian(word, encoding) for word in words)
@@ -161,9 +162,15 @@ def _other(letter: str) -> float:
 
 
 def _odd(word: str) -> float:
-    """Judge capitals behind small letters, and signs beside letters, which words of an alphabet do not have."""
+    """Judge capitals inside words, and signs beside letters, which words of an alphabet do not have."""
     pairs = [(one, two) for one, two in pairwise(word) if not (one + two).isascii()]
-    capitals = sum(one.islower() and two.isupper() for one, two in pairs)
+    capitals = sum(
+        one.isalpha() and two.isupper()
+        for part in WORD.findall(word)
+        if not part.isupper()
+        for one, two in pairwise(part)
+        if not (one + two).isascii()
+    )
     signs = sum((one in NO_LETTERS and two.isalpha()) or (two in NO_LETTERS and one.isalpha()) for one, two in pairs)
     return (capitals + signs) * RARE / 3
 
