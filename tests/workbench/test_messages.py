@@ -19,7 +19,7 @@ from tests.workbench.conftest import persons
 import sfumato
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.words import words_in
-from sfumato.workbench.messages import message
+from sfumato.workbench.messages import message, note
 from sfumato.workbench.rendering import PLACES
 
 EN, ZH = words_in("en"), words_in("zh")
@@ -216,6 +216,9 @@ NOTED = {
     "单位们.csv": "年龄,体重\n30,70 kg\n31,1 lb\n".encode(),
     "表头.csv": "客户名单 2026\n\n年龄;工资;城市\n30;5;甲\n31;6;乙\n".encode(),
     "工作簿.xlsx": workbook(),
+    "没有表头.csv": "30,流感,5.5\n31,感冒,6.5\n32,流感,7.5\n33,感冒,8.5\n".encode(),
+    "空格.txt": "年龄 体重\n30 70\n31 71\n32 72\n".encode(),
+    "重名.csv": "年龄,年龄\n30,31\n32,33\n".encode(),
 }
 
 
@@ -243,6 +246,14 @@ def test_a_failed_job_is_told_in_the_language_of_the_page(bench_client, content,
     assert said in told["error"]
     stream = bench_client.get(f"/jobs/{number}/events", headers={"accept-language": "zh"}).text
     assert said in json.loads(stream.strip().removeprefix("data: "))["error"]
+
+
+def test_how_far_a_job_is_is_chinese():
+    assert note(ZH, "workbench.notes.reading") == "正在读取数据表"
+    assert note(ZH, "judging the file") == "正在审计文件"
+    assert note(ZH, "loss 0.5, lower bound 0.25") == "loss 0.5，下界 0.25"
+    assert note(ZH, "something new") == ""
+    assert note(EN, "something new") == "something new"
 
 
 def test_what_nobody_translated_follows_what_kind_of_problem_it_is():

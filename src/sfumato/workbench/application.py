@@ -23,7 +23,7 @@ from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Outdated, Replaced, Stale
 from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.jobs import Failed, Job
-from sfumato.workbench.messages import field_in, message
+from sfumato.workbench.messages import field_in, message, note
 from sfumato.workbench.opening import Opening
 from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
@@ -276,11 +276,11 @@ class Application:
             except StopAsyncIteration:
                 return
             self.requests += 1
-            note = say(state["note"]) if state["note"] in say else state["note"]
-            yield f"data: {json.dumps({**_worded(state, say), 'note': note})}\n\n"
+            yield f"data: {json.dumps(_worded(state, say))}\n\n"
             waiting = asyncio.ensure_future(anext(states))
 
 
 def _worded(facts: Mapping[str, Any], say: Words) -> dict[str, Any]:
-    """Return what is told of a job, with its problem in the words of the page."""
-    return {**facts, **({"error": message(say, facts["error"], facts["kind"])} if "error" in facts else {})}
+    """Return what is told of a job, with its note and its problem in the words of the page."""
+    error = {"error": message(say, facts["error"], facts["kind"])} if "error" in facts else {}
+    return {**facts, "note": note(say, facts["note"]), **error}

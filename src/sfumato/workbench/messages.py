@@ -135,6 +135,13 @@ def message(say: Words, sentence: str, kind: str | None = None) -> str:
     return say("workbench_messages.untranslated", about=about, sentence=_worded(sentence, words_in("en")))
 
 
+def note(say: Words, sentence: str) -> str:
+    """Return a note on how far a job is: by its key, or the library's; none in a language in which nobody knows it."""
+    if sentence in say:
+        return say(sentence)
+    return _worded(sentence, say) if say.language == "en" else _said_again(sentence, say) or ""
+
+
 def _worded(sentence: str, say: Words) -> str:
     """Put the words of a page in place of those of Python and the command line."""
     said = translated(SHELL.sub("", sentence), PageWords(say))

@@ -33,7 +33,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "guarantee": [] if state["found"] is None else list(_guarantee(state["found"], say)),
         "differs": [] if state["found"] is None else changes_told(state["found"]["differs"], say),
         "written": written,
-        "together": _together(folder, [each["about"]["number"] for each in written]),
+        "together": _together(folder, [each["number"] for each in desk.written]),
         "languages": LANGUAGES,
         "project_folder": str(desk.project.folder) if desk.project.kept else None,
         "formats": [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None],
