@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import random
 from fractions import Fraction
+from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
+from sfumato.hierarchies.outlines import counted
 from sfumato.hierarchies.proposing import automatic, proposed
 
 DAY = dt.date(2020, 1, 1)
@@ -123,3 +127,55 @@ def test_kinds_that_do_not_fit_are_refused():
         proposed("intervals", pa.array(["a"]))
     with pytest.raises(HierarchyError, match="2,001 values, more than can be grouped by hand"):
         proposed("taxonomy", pa.array(range(2001)))
+
+
+ORDERED = {
+    pa.int64(): st.integers(-(2**63), 2**63 - 1) | st.integers(0, 300),
+    pa.float64(): st.floats(allow_nan=False).map(lambda number: number + 0)
+    | st.floats(0, 100).map(lambda number: round(number, 2)),
+    pa.date32(): st.dates(),
+    pa.timestamp("us"): st.datetimes(),
+}
+
+
+@given(
+    st.sampled_from(list(ORDERED)).flatmap(lambda kind: st.lists(ORDERED[kind], max_size=60).map(lambda v: (kind, v)))
+)
+def test_round_intervals_are_proposed_for_any_numbers_and_dates_and_cover_them(drawn):
+    kind, cells = drawn
+    values, counts = counted(pa.array(cells, kind))
+    builder = automatic(values, counts)
+    finite = values.filter(pc.is_finite(values)) if kind == pa.float64() else values
+    hierarchy = builder.build(finite)
+    assert len(hierarchy.leaves) == len(finite)
+    assert builder.uncovered(finite).to_pylist() == []
+
+
+@given(st.integers(60, 400), st.integers(0, 99))
+def test_the_narrowest_intervals_hold_five_records_nearly_everywhere(count, seed):
+    amounts = pa.array(np.round(np.random.default_rng(seed).lognormal(3, 1, count), 2))
+    values, counts = counted(amounts)
+    level = np.asarray(automatic(values, counts).build(values).levels[1])
+    held = np.bincount(level, weights=counts)
+    assert held[held < 5].sum() <= 0.05 * count
+
+
+@pytest.mark.parametrize(("each", "widths"), [(30, (1, 5, 10, 20, 40)), (3, (2, 10, 20, 40)), (1, (5, 10, 20, 40))])
+def test_the_first_level_is_finer_the_more_records_share_a_value(each, widths):
+    assert automatic(pa.array(range(18, 90)), np.full(72, each)) == Intervals(*widths)
+
+
+def test_amounts_that_crowd_get_ends_between_quantiles():
+    rng = np.random.default_rng(1)
+    fares, counts = counted(pa.array(np.round(rng.lognormal(2.9, 0.95, 891) * 4) / 4))
+    proposed_cuts = automatic(fares, counts)
+    first = proposed_cuts.cuts[0]
+    assert 40 < len(first) <= 101
+    assert all(len(str(point)) <= 4 for point in first)  # round
+    assert all(set(above) < set(below) for below, above in pairwise(proposed_cuts.cuts))
+
+
+def test_days_are_kept_where_many_records_share_one_and_months_where_not():
+    days = pa.array([dt.date(2017, 9, 15) + dt.timedelta(days=day) for day in range(40)])
+    assert automatic(days, np.full(40, 50)) == Intervals("day", "month", "quarter")
+    assert automatic(days, np.full(40, 1)) == Intervals("month", "quarter")

@@ -85,7 +85,8 @@ def test_the_made_up_population_is_understood():
     }
     assert by_name["education"].scale is Scale.ORDINAL
     assert by_name["zip"].hierarchy == Prefixes()
-    assert by_name["age"].hierarchy == Intervals(5, 10, 20, 40)
+    assert by_name["age"].hierarchy == Intervals(1, 5, 10, 20, 40)
+    assert by_name["age"].reasons[-1].startswith("intervals begin and end at multiples of 1, narrow as they can be")
     assert found.risk.unique_records > 1900
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sfumato
+from sfumato.hierarchies.rounding import NESTED
 from sfumato.inspection.patterns import DATES, PERSONAL
 from sfumato.inspection.profile import CellKind
 from sfumato.inspection.reasons import Reason
@@ -17,7 +18,7 @@ from sfumato.words import words_in
 
 KINDS = [kind for kind in words_in("en").under("reasons") if "." not in kind]
 VALUES = {"where": "column name", "word": "zip", "distinct": 1200, "filled": 3400, "percent": 5, "what": "dates"}
-VALUES["other"] = "diagnosis"
+VALUES |= {"other": "diagnosis", "width": 5, "count": 12}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,6 +40,7 @@ def test_every_sentence_is_used():
 
 def test_what_values_look_like_has_words_in_every_language():
     told = {pattern.looks_like for pattern in (*PERSONAL, DATES)} | {kind.value for kind in CellKind}
+    told |= {f"{unit}s" for unit in NESTED}
     assert told == set(words_in("zh").under("reasons.what"))
 
 

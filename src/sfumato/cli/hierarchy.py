@@ -14,6 +14,8 @@ from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
     from sfumato.hierarchies import Hierarchy
@@ -91,7 +93,7 @@ def check(
     """
     from sfumato.hierarchies import Taxonomy
 
-    values = _values(reading, file, column)
+    values, _ = _values(reading, file, column)
     try:
         taxonomy = Taxonomy.read_csv(hierarchy)
         if uncovered:
@@ -137,21 +139,22 @@ def make(
         typer.echo(out)
 
 
-def _values(reading: Reading, file: str, column: str) -> pa.Array:
-    """Return the distinct values of a column, without missing ones."""
+def _values(reading: Reading, file: str, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Return the distinct values of a column, without missing ones, and how many records have each."""
+    from sfumato.hierarchies.outlines import counted
     from sfumato.validation import did_you_mean
 
     table = reading.read(file)
     if column not in table.column_names:
         hint = did_you_mean(column, table.column_names) or "."
         raise SchemaError(f"The table has no column {column!r}{hint}")
-    return table[column].drop_null().unique()
+    return counted(table[column])
 
 
 def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
     from sfumato.hierarchies.proposing import automatic
     from sfumato.hierarchies.settings import read_builder
 
-    values = _values(reading, file, column)
-    chosen = automatic(values) if kind is None else read_builder(kind)
+    values, counts = _values(reading, file, column)
+    chosen = automatic(values, counts) if kind is None else read_builder(kind)
     return chosen.build(values)

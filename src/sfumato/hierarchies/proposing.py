@@ -18,6 +18,7 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.outlines import covered
 from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.rounding import Counts, narrowest
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.hierarchies.widths import exact
 from sfumato.table.values import texts
@@ -34,18 +35,25 @@ NARROWEST_SPAN = Fraction(1, 10**290)  # a twentieth of it is still a float of f
 WIDEST_SPAN = Fraction(sys.float_info.max)
 
 
-def automatic(values: pa.Array) -> Builder:
+def automatic(values: pa.Array, counts: Counts | None = None) -> Builder:
     """Propose a builder for the distinct, nonmissing values of a column.
 
     Numbers get intervals of round widths, at most 20 of the narrowest over the range; dates get the calendar
     units that distinguish them; texts of equal length without punctuation, with no more letters than digits,
     get prefixes; all others form one flat group under the root.
 
+    Where it is known how many records have each value (`counts`), intervals of numbers and dates are the narrowest with
+    round ends that hold at least five records nearly everywhere: as precise as can be without ending at values that
+    only a few records have.
+
     >>> automatic(pa.array([17, 43, 90]))
     Intervals(5, 10, 20, 40)
     >>> automatic(pa.array(["53715", "90210"]))
     Prefixes()
     """
+    found = None if counts is None or not _has_range(values) else narrowest(values, counts)
+    if found is not None:
+        return found
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         return Intervals(*_widths(values))
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
@@ -56,7 +64,7 @@ def automatic(values: pa.Array) -> Builder:
     return Taxonomy(sorted(words.to_pylist()))
 
 
-def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Builder:
+def proposed(kind: str, values: pa.Array, current: Builder | None = None, counts: Counts | None = None) -> Builder:
     """Propose a builder of some kind for the distinct, nonmissing values of a column.
 
     Parameters
@@ -65,6 +73,7 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
         it covers values, and other values stand alone. A builder that does not fit the values is left aside.
     values : the values.
     current : what the column has now, if anything.
+    counts : how many records have each value, if that is known; see `automatic`.
 
     Examples
     --------
@@ -79,7 +88,7 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
     if kind == Prefixes.kind:
         return Prefixes()
     if kind == Intervals.kind:
-        made = automatic(values)
+        made = automatic(values, counts)
         if not isinstance(made, Intervals):
             raise HierarchyError("Intervals need a column of numbers or dates; choose another kind of hierarchy.")
         return made
@@ -92,6 +101,11 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
     words = texts(values.take(pc.array_sort_indices(values)))
     rows, missed = _grouped(current, values)
     return add_values(groups.from_rows(rows), missed) if rows else groups(words.to_pylist())
+
+
+def _has_range(values: pa.Array) -> bool:
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date, pa.types.is_timestamp)
+    return any(of_kind(values.type) for of_kind in kinds)
 
 
 def _grouped(current: Builder | None, values: pa.Array) -> tuple[list[tuple[str, ...]], list[str]]:

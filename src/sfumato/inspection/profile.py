@@ -86,6 +86,11 @@ class Profile:
         return int((self.counts * (self.counts - 1)).sum())
 
     @property
+    def known_counts(self) -> npt.NDArray[np.int64] | None:
+        """How many records have each value; None if that was not counted for every value."""
+        return self.counts[:-1]
+
+    @property
     def commonest(self) -> float:
         """The share of records with the most frequent value, among those with a value."""
         return int(self.counts[:-1].max(initial=0)) / max(self.filled, 1)
@@ -129,6 +134,11 @@ class GlimpsedProfile(Profile):
     def alike(self) -> int:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return self.pairs
+
+    @property
+    def known_counts(self) -> npt.NDArray[np.int64] | None:
+        """How many records have each value: not known, for only some values are held."""
+        return None
 
     @property
     def commonest(self) -> float:

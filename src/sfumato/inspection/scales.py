@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import Builder, Prefixes, Taxonomy
+from sfumato.hierarchies import Builder, Intervals, Prefixes, Taxonomy
 from sfumato.hierarchies.proposing import automatic
 from sfumato.inspection.names import Hint, Meaning, is_code
 from sfumato.inspection.orders import MOST_VALUES, known_order
@@ -54,8 +56,10 @@ def propose_scale(
     if categories is not None:
         return categories
     if profile.kind.ordered:
-        hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
-        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(Reason("contains", what=str(profile.kind)),))
+        hierarchy = _hierarchy(profile.values, profile.known_counts) if role is Role.QUASI else None
+        told = _rounded(hierarchy) if isinstance(hierarchy, Intervals) else ()
+        reasons = (Reason("contains", what=str(profile.kind)), *told)
+        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=reasons)
     if profile.kind is CellKind.BOOLEAN:
         return ProposedScale(Scale.NOMINAL, reasons=(Reason("contains", what=str(profile.kind)),))
     return _text(profile, role)
@@ -97,9 +101,19 @@ def _postcodes(profile: Profile) -> ProposedScale | None:
     return ProposedScale(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
 
 
-def _hierarchy(values: pa.Array) -> Builder | None:
+def _rounded(intervals: Intervals) -> Iterator[Reason]:
+    """Say where the narrowest intervals begin and end, so that what is published is rounded outward to there."""
+    if intervals.cuts is not None:
+        yield Reason("round-cuts", count=len(intervals.cuts[0]) - 1)
+    elif intervals.of_dates:
+        yield Reason("round-units", what=f"{intervals.widths[0]}s")
+    else:
+        yield Reason("round-widths", width=intervals.widths[0])
+
+
+def _hierarchy(values: pa.Array, counts: npt.NDArray[np.int64] | None = None) -> Builder | None:
     try:
-        found = automatic(values)
+        found = automatic(values, counts)
     except HierarchyError:
         return None
     return None if isinstance(found, Taxonomy) else found

@@ -40,7 +40,8 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     builder = None if given is None else builder_from_dict(given)
     try:
         if kind is not None:
-            builder = proposed(kind, counted(column)[0], builder)
+            values, counts = counted(column)
+            builder = proposed(kind, values, builder, counts)
         found = None if builder is None else outline(builder, column, **_as_shown(builder))
     except HierarchyError as error:
         if kind is None:
