@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.compute
 import pytest
 from typer.testing import CliRunner
 
@@ -134,9 +136,31 @@ def test_places_with_coordinates_and_text_files_of_other_countries_are_read(tmp_
             "A recipe says what",
         ),
         (("ways", "audit", ".", "--model", "k-delta:k=3,delta=1"), "holds no ways"),
-        (("ways", "unicity", "points.csv"), "no column 'person'"),
+        (("ways", "unicity", "points.csv"), "no column 'time'"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(city, monkeypatch, words, said):
     monkeypatch.chdir(city)
     assert said in run(*words, code=2).output
+
+
+def test_columns_with_usual_names_need_no_options_and_an_area_cuts(city, tmp_path):
+    table = sf.read(city / "points.csv")
+    far = table.slice(0, 3)
+    far = far.set_column(3, "lat", pa.array([50.0, 50.1, 50.2]))
+    twice = table.slice(0, 1)
+    twice = twice.set_column(2, "lon", pa.compute.add(twice["lon"], 1e-4))
+    points = pa.concat_tables([table, far, twice]).rename_columns(["user_id", "tracked_at", "longitude", "latitude"])
+    sf.write(points, tmp_path / "tracks.csv")
+    cut = ("--area", "13.0,52.2,13.8,52.8")
+    asked = ("ways", "anonymize", tmp_path / "tracks.csv", "--model", "k-delta:k=3,delta=200", *cut)
+    refused = run(*asked, "--out", tmp_path / "out", code=2).output
+    assert "1 times a person is at two places at one moment; say which place counts by --same-moment mean" in refused
+    done = run(*asked, "--same-moment", "mean", "--out", tmp_path / "out")
+    assert "'user_id' for the person, 'tracked_at' for the time" in done.output
+    assert "3 points are outside the area and left out." in done.output
+    recipe = tmp_path / "out" / "internal" / "recipe.toml"
+    run("ways", "anonymize", tmp_path / "tracks.csv", "--recipe", recipe, "--out", tmp_path / "again")
+    for path in (tmp_path / "out").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "out")).read_bytes()
+    run("ways", "measure", tmp_path / "out" / "public", "--with", tmp_path / "tracks.csv", "--recipe", recipe)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import Area, Trajectories
 from sfumato.places.earth import haversine
 
@@ -214,3 +214,54 @@ def test_an_area_shows_no_point():
 def test_nobody_is_named_in_what_is_shown():
     assert repr(ways()).splitlines()[0] == "Trajectories: 2 persons, 2 ways, 4 points"
     assert "13.4" not in repr(ways())
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("user_id", "tracked_at", "longitude", "latitude"),
+        ("User-ID", "Timestamp", "Lng", "LAT"),
+        ("individual-local-identifier", "timestamp", "location-long", "location-lat"),
+    ],
+)
+def test_columns_with_usual_names_are_found_and_told(names):
+    table = pa.table(dict(zip(names, ROWS.values(), strict=True)))
+    read = Trajectories(table)
+    assert read.equals(ways())
+    assert f"{names[0]!r} for the person, {names[1]!r} for the time" in read.remarks[0]
+    with pytest.raises(SchemaError, match=r"may each hold the person; name one by person="):
+        Trajectories(table.append_column("uid", table.column(0)))
+    assert Trajectories(table.append_column("person", table.column(0))).equals(ways())
+    assert not any("By their names" in each for each in ways().remarks)
+
+
+def test_an_area_leaves_out_points_and_persons_outside():
+    here = Area(west=13.3, south=52.4, east=13.45, north=52.65)
+    cut = ways(area=here)
+    assert (cut.keys, cut.points.persons, len(cut.points), cut.area) == (("b",), 1, 2, here)
+    assert cut.points.owner.tolist() == [0]
+    assert "2 points are outside the area and left out." in cut.remarks
+    with pytest.raises(SchemaError, match="No point is inside"):
+        ways(area=Area(west=1, south=2, east=3, north=4))
+    places = pa.table({"person": [1], "order": [1], "place": ["mall"]})
+    with pytest.raises(SchemaError, match="no coordinates, so no area"):
+        Trajectories(places, order="order", place="place", area=here)
+
+
+def test_of_several_places_at_one_moment_the_first_or_the_mean_counts():
+    rows = {**ROWS, "user": ["b", "a", "a", "a"], "time": [ROWS["time"][0], *[ROWS["time"][1]] * 3]}
+    assert ways(rows).findings.split == 2
+    first, mean = (ways(rows, same_moment=how) for how in ("first", "mean"))
+    assert first.points.longitudes.tolist() == [13.5, 13.4]
+    assert mean.points.longitudes.tolist() == [pytest.approx(13.5), 13.4]
+    assert mean.points.latitudes.tolist() == [pytest.approx((52.5 + 52.5 + 52.6) / 3), 52.5]
+    for read in (first, mean):
+        assert (read.findings.split, read.findings.shared) == (0, 2)
+        assert "2 points share their moment" in read.remarks[-1]
+    assert ways(same_moment="mean").equals(ways())
+    named = {"person": [1, 1], "time": [ROWS["time"][0]] * 2, "place": ["mall", "park"]}
+    assert Trajectories(pa.table(named), place="place", same_moment="first").points.places.tolist() == [0]
+    with pytest.raises(SchemaError, match="names have no mean"):
+        Trajectories(pa.table(named), place="place", same_moment="mean")
+    with pytest.raises(InvalidParameterError, match="same_moment"):
+        ways(same_moment="last")

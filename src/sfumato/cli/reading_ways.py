@@ -26,8 +26,10 @@ TEXT = ("separator", "encoding", "decimal", "date_format")  # options of a text 
 class ReadingWays:
     """How points are read."""
 
-    person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose point it is; by default person.")] = None
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The moment; by default time.")] = None
+    person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose point it is; found by usual names.")] = (
+        None
+    )
+    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The moment; found by usual names.")] = None
     longitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees east.")] = None
     latitude: Annotated[str | None, typer.Option(metavar="COLUMN", help="Degrees north.")] = None
     trip: Annotated[str | None, typer.Option(metavar="COLUMN", help="Tells the trips of a person apart.")] = None
@@ -41,6 +43,13 @@ class ReadingWays:
     ] = None
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="A sensitive value of every person.")] = None
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="The time zone, as in Europe/Berlin.")] = None
+    area: Annotated[
+        str | None, typer.Option(metavar="WEST,SOUTH,EAST,NORTH", help="In degrees; points outside are left out.")
+    ] = None
+    same_moment: Annotated[
+        str | None,
+        typer.Option(metavar="mean|first", help="Which place counts where a person is at several at one moment."),
+    ] = None
     separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; by default detected.")] = None
     encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; by default detected.")] = None
     decimal: Annotated[
@@ -59,6 +68,8 @@ class ReadingWays:
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         how = {**{name: remembered[name] for name in names if name in remembered}, **given}
         columns = {name: value for name, value in how.items() if name not in TEXT}
+        if "area" in columns:
+            columns["area"] = area_of(columns["area"])
         with progress("Reading"):
             known = None if self.coordinates is None else read(self.coordinates)
             table = read(file, **{name: value for name, value in how.items() if name in TEXT})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -28,6 +29,9 @@ class Findings:
     split : moments at which a person is at two places.
     jumps : steps faster than 1,000 km/h.
     single : ways of one point.
+    outside : points outside the area that was asked for, which are left out.
+    shared : points at a moment of another one, which are left out.
+    taken : columns that were found by their usual names, by what they are taken for.
     folded : moments that the clock on the wall shows twice or never, when summer time ends or begins.
     """
 
@@ -38,6 +42,9 @@ class Findings:
     jumps: int = 0
     single: int = 0
     folded: int = 0
+    outside: int = 0
+    shared: int = 0
+    taken: Mapping[str, str] = field(default_factory=dict)
 
     SENTENCES: ClassVar = {
         "duplicates": "{n} points were there more than once and are kept once.",
@@ -47,13 +54,18 @@ class Findings:
         "jumps": "{n} steps are faster than 1,000 km/h.",
         "single": "{n} ways have one point only.",
         "folded": "{n} moments are in an hour that the clock shows twice or never; the earlier one is taken.",
+        "outside": "{n} points are outside the area and left out.",
+        "shared": "{n} points share their moment with another one of the same way, and one place stands for all.",
     }
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """A sentence for everything that was found."""
-        counted = {field.name: getattr(self, field.name) for field in fields(self)}
-        return tuple(self.SENTENCES[name].format(n=f"{many:,}") for name, many in counted.items() if many)
+        counted = {each.name: getattr(self, each.name) for each in fields(self) if each.name in self.SENTENCES}
+        named = ", ".join(f"{name!r} for the {part}" for part, name in self.taken.items())
+        return ((f"By their names, columns are taken: {named}.",) if named else ()) + tuple(
+            self.SENTENCES[name].format(n=f"{many:,}") for name, many in counted.items() if many
+        )
 
 
 def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,16 +22,22 @@ from sfumato.validation import did_you_mean
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 NAMES = {"longitude": ("longitude", "lon", "lng"), "latitude": ("latitude", "lat")}
+USUAL = {  # names of columns, without regard to capital letters and what parts words
+    "person": "person personid user userid uid individual individualid individuallocalidentifier deviceid vehicleid",
+    "time": "time timestamp datetime trackedat recordedat moment utctime",
+    "longitude": "longitude lon lng long locationlong",
+    "latitude": "latitude lat locationlat",
+}
 MOST_LATITUDE, MOST_LONGITUDE = 90.0, 180.0
 HAS_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})$"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The names of the columns of points, as `Trajectories` takes them."""
+    """The names of the columns of points, as `Trajectories` takes them; without a name a usual one is looked for."""
 
-    person: str
-    time: str
+    person: str = ""
+    time: str = ""
     longitude: str | None = None
     latitude: str | None = None
     trip: str | None = None
@@ -59,6 +67,7 @@ class ReadColumns:
     kind: FrameKind
     disordered: int
     folded: int
+    taken: Mapping[str, str]
 
 
 def read_columns(
@@ -68,6 +77,7 @@ def read_columns(
     arrow, kind = to_arrow(_with_degrees(table))
     if not arrow.num_rows:
         raise SchemaError("The table of points has no rows; there is nothing to publish.")
+    columns, taken = _named(columns, arrow.column_names)
     person, keys = _coded(arrow, columns.person)
     trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
     place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
@@ -97,7 +107,30 @@ def read_columns(
         kind=kind,
         disordered=_disordered(person, trip, times),
         folded=folded,
+        taken=taken,
     )
+
+
+def _named(columns: Columns, there: Sequence[str]) -> tuple[Columns, dict[str, str]]:
+    """Return the columns with those that are found by their usual names, and what these are."""
+    wanted = [] if columns.person else ["person"]
+    wanted += [] if columns.time or columns.order else ["time"]
+    wanted += [side for side, known in NAMES.items() if not getattr(columns, side) and not {*known} & {*there}]
+    taken = {}
+    for part in wanted:
+        found = [part] if part in there else [name for name in there if _plain(name) in USUAL[part].split()]
+        if len(found) > 1:
+            raise SchemaError(
+                f"The columns {', '.join(map(repr, found))} may each hold the {part}; name one by {part}=."
+            )
+        if found:
+            taken[part] = found[0]
+    missing = {part: part for part in wanted if part in {"person", "time"}}  # refused as columns that are not there
+    return replace(columns, **(missing | taken)), {part: name for part, name in taken.items() if name != part}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def _with_degrees(table: Any) -> Any:

@@ -40,4 +40,7 @@ def refuse_lone_or_unknown(points: Points, k: int) -> None:
         raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {k:,}; ask for less.")
     split = int(((np.diff(points.times) == 0) & (np.diff(points.way) == 0)).sum())
     if split:
-        raise SchemaError(f"{split:,} times a person is at two places at one moment; keep one of them first.")
+        raise SchemaError(
+            f"{split:,} times a person is at two places at one moment; say which place counts by same_moment='mean' or "
+            "same_moment='first'."
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sfumato.places.checking import Findings, find_odd
 from sfumato.places.columns import Columns, ReadColumns, read_columns
 from sfumato.places.earth import Area, Floats
 from sfumato.table.frames import Frame, FrameKind, SameKind
+from sfumato.validation import require
 
 Integers = npt.NDArray[np.int64]
 
@@ -119,9 +120,12 @@ class Trajectories:
     Parameters
     ----------
     table : a pandas, Polars or Arrow table, or a GeoDataFrame with a column of points.
-    person : the column that says whose point it is.
-    time : the column of moments, with a time zone unless `zone` is given.
-    longitude, latitude : the columns of degrees; a GeoDataFrame's come from its points.
+    person : the column that says whose point it is; by default the one with a usual name, such as `user_id`, which is
+        told in `remarks`.
+    time : the column of moments, with a time zone unless `zone` is given; by default the one with a usual name, such as
+        `tracked_at`.
+    longitude, latitude : the columns of degrees, by default those with usual names; a GeoDataFrame's come from its
+        points.
     trip : the column that tells the trips of a person apart.
     place : the column of names of places, for check-ins; coordinates may then be missing altogether.
     squares : without names of places, name them by squares of so many meters, each by latitude and longitude of its
@@ -132,6 +136,10 @@ class Trajectories:
     order : in place of `time`, a column of whole numbers that say in which order the points of a way come.
     zone : the time zone of the clock on the wall, such as `"Europe/Berlin"`: moments without a zone are read in it, and
         hours of day are those of it.
+    area : points outside are left out, and counted; distances are those in its plane. By default the area around all
+        points.
+    same_moment : what counts where a person is at several places at one moment: the `"first"` in the table, or the
+        `"mean"` of their degrees. By default all stay, and searches that need one refuse them.
 
     Examples
     --------
@@ -156,8 +164,8 @@ class Trajectories:
         self,
         table: Frame,
         *,
-        person: str = "person",
-        time: str = "time",
+        person: str | None = None,
+        time: str | None = None,
         longitude: str | None = None,
         latitude: str | None = None,
         trip: str | None = None,
@@ -168,10 +176,14 @@ class Trajectories:
         order: str | None = None,
         zone: str | None = None,
         squares: float | None = None,
+        area: Area | None = None,
+        same_moment: Literal["first", "mean"] | None = None,
     ) -> None:
+        ways = ("first", "mean", None)
+        require(same_moment in ways, "Trajectories", "same_moment", '"first" or "mean"', same_moment)
         columns = Columns(
-            person=person,
-            time=time,
+            person=person or "",
+            time=time or "",
             longitude=longitude,
             latitude=latitude,
             trip=trip,
@@ -183,11 +195,21 @@ class Trajectories:
         )
         read = read_columns(table, columns, coordinates, squares=squares)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
-        rows = np.lexsort(sides[::-1])
-        kept = rows[~_same(*(side[rows] for side in sides))]
-        self.kind, self.zone, self.keys = read.kind, read.zone, read.keys
-        self.points = replace(_points(read.person[kept], read.trip[kept], read, kept), timed=order is None)
-        self.findings = find_odd(self.points, read, dropped=len(rows) - len(kept))
+        inside = np.arange(len(read.person)) if area is None else _inside(read, area)
+        rows = inside[np.lexsort([side[inside] for side in sides[::-1]])]
+        kept = different = rows[~_same(*(side[rows] for side in sides))]
+        if same_moment is not None:
+            read, kept = _one_place(read, kept, same_moment)
+        persons, person_number = np.unique(read.person[kept], return_inverse=True)
+        self.kind, self.zone, self.keys = read.kind, read.zone, tuple(read.keys[each] for each in persons)
+        number = person_number.ravel().astype(np.int64)
+        self.points = replace(_points(number, read.trip[kept], read, kept), timed=order is None)
+        found = find_odd(self.points, read, dropped=len(rows) - len(different))
+        self.findings = replace(
+            found, outside=len(read.person) - len(inside), shared=len(different) - len(kept), taken=read.taken
+        )
+        if area is not None:
+            self.__dict__["area"] = area
 
     @classmethod
     def of(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
@@ -265,6 +287,31 @@ class Trajectories:
             del counted["person"]
         told = ", ".join(f"{many:,} {what}{'' if many == 1 else 's'}" for what, many in counted.items())
         return "\n".join([f"Trajectories: {told}", *self.remarks])
+
+
+def _inside(read: ReadColumns, area: Area) -> Integers:
+    """Return the rows of the points in an area."""
+    if np.isnan(read.longitudes).any():
+        raise SchemaError("The ways have no coordinates, so no area cuts them; leave out area=.")
+    there = np.flatnonzero(area.contains(read.longitudes, read.latitudes))
+    if not len(there):
+        raise SchemaError("No point is inside the area; look at the order west, south, east, north of area=.")
+    return there
+
+
+def _one_place(read: ReadColumns, rows: Integers, how: Literal["first", "mean"]) -> tuple[ReadColumns, Integers]:
+    """Keep one row for every moment of a way; rows are sorted by person, way and time."""
+    begins = np.flatnonzero(~_same(*(side[rows] for side in (read.person, read.trip, read.times))))
+    first = np.minimum.reduceat(rows, begins)
+    if how == "first":
+        return read, first
+    if read.names:
+        raise SchemaError("Places that have names have no mean; take the first by same_moment='first'.")
+    many = np.diff(np.append(begins, len(rows)))
+    longitudes, latitudes = read.longitudes.copy(), read.latitudes.copy()
+    for side in (longitudes, latitudes):
+        side[first] = np.where(many > 1, np.add.reduceat(side[rows], begins) / many, side[first])
+    return replace(read, longitudes=longitudes, latitudes=latitudes), first
 
 
 def _same(*columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
