@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.table import limits
-from sfumato.table.formats import cells
+from sfumato.table.formats import cells, encoding
 from sfumato.table.frames import canonical
 
 WIDE = limits.MOST_COLUMNS + 1
@@ -38,7 +38,7 @@ def test_a_packed_bomb_is_refused(tmp_path, monkeypatch):
     with gzip.open(path, "wb") as file:
         file.write(b"a\n" + b"1\n" * 2**22)
     with pytest.raises(
-        sf.ReadError, match=r"is more than 200 times larger when unpacked, .*; if you trust it, unpack it"
+        sf.ReadError, match=r"is more than 100 times larger when unpacked, .*; if you trust it, unpack it"
     ):
         sf.read(path)
 
@@ -61,7 +61,7 @@ def test_a_workbook_bomb_is_refused(tmp_path, monkeypatch):
             more = b" " * 2**24 if name.startswith("xl/worksheets") else b""
             bomb.writestr(name, source.read(name) + more, zipfile.ZIP_DEFLATED)
     assert sf.read(tmp_path / "small.xlsx").to_pydict() == {"a": ["x"]}
-    with pytest.raises(sf.ReadError, match=r"x\.xlsx is more than 200 times larger when unpacked"):
+    with pytest.raises(sf.ReadError, match=r"x\.xlsx is more than 100 times larger when unpacked"):
         sf.read(tmp_path / "x.xlsx")
 
 
@@ -75,6 +75,41 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path):
             lying.writestr(name, source.read(name).replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
     assert b"XFD" in zipfile.ZipFile(tmp_path / "x.xlsx").read("xl/worksheets/sheet1.xml")
     assert sf.read(tmp_path / "x.xlsx").to_pydict() == {"a": [1], "b": [None]}
+
+
+def test_a_packed_list_of_edges_has_the_same_limit(tmp_path):
+    with gzip.open(tmp_path / "friends.txt.gz", "wb") as file:
+        file.write(b"1 2\n" * 2**23)
+    with pytest.raises(sf.ReadError, match=r"friends\.txt\.gz is more than 100 times larger when unpacked"):
+        sf.networks.read(tmp_path / "friends.txt.gz")
+    (tmp_path / "broken.txt.gz").write_bytes(b"no gzip")
+    with pytest.raises(sf.ReadError, match="is not a complete gzip file"):
+        sf.networks.read(tmp_path / "broken.txt.gz")
+
+
+@pytest.mark.parametrize("letter", ["x", "\u00e9xxx", " ", '""'])
+def test_a_line_of_five_megabytes_is_looked_at_once(tmp_path, letter):
+    line = (letter * 5_000_000)[:5_000_000].encode("latin-1")
+    (tmp_path / "x.csv").write_bytes(b'a,b\n1,"' + line + b'"\n2,y\n')
+    looked = []
+    bytes_of = encoding.FOREIGN
+
+    class Counted:
+        def search(self, data, start=0):
+            looked.append(start)
+            return bytes_of.search(data, start)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "FOREIGN", Counted())
+        assert sf.read(tmp_path / "x.csv").num_rows == 2
+    assert len(looked) <= 3
+    assert looked == sorted(looked)
+
+
+def test_a_header_of_five_megabytes_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"x" * 5_000_000 + b"\n2\n")
+    with pytest.raises(sf.ReadError, match=r"first line of .* has a cell of more than 131,072 characters"):
+        sf.read(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r"])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from sfumato.networks.edge_tables import PAIR, AsUndirected
 from sfumato.networks.network import Network
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
+from sfumato.table.formats.encoding import unpacked
 from sfumato.table.read import load, refuse_unreadable
 from sfumato.validation import require
 
@@ -107,12 +106,10 @@ def told_table(path: Path) -> pa.Table:
 def edge_list(path: Path) -> pa.Table:
     """Read lines of two keys: whole numbers if all are, and texts otherwise."""
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+        raw = unpacked(path)
         raw.decode()
     except UnicodeDecodeError:
         raise ReadError(f"{path} is no text in UTF-8; give a file of edges, or save it as UTF-8.") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise ReadError(f"{path} cannot be read ({type(error).__name__}); give a file of edges.") from None
     text, separator = _plain_lines(raw)
     if not text:
         return pa.table({"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})

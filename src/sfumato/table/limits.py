@@ -4,8 +4,8 @@ from __future__ import annotations
 
 MOST_COLUMNS = 2**14  # as in an Excel sheet; a table about persons has hundreds
 LONGEST_LINE = 2**23  # bytes of a text file without a line break
-UNPACKED_FREELY = 2**28  # bytes that a packed file may always have
-MOST_TIMES_LARGER = 200  # a packed table is 5 to 50 times smaller, a bomb 1,000 times
+UNPACKED_FREELY = 2**24  # bytes that a packed file may always have
+MOST_TIMES_LARGER = 100  # a packed table is 5 to 50 times smaller, a bomb 1,000 times
 
 
 def too_many_columns(where: str, count: int) -> str:

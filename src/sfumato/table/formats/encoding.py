@@ -123,6 +123,8 @@ def _detected(path: Path, data: bytes) -> Guess:
     marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or unmarked_utf16(data)
     if marked:
         return Guess(marked)
+    if data.isascii():
+        return Guess("utf-8")
     if is_utf8(data):
         return utf8_or_chinese(foreign_lines(data))
 
@@ -223,8 +225,11 @@ def foreign_lines(data: bytes) -> bytes:
     while size <= SAMPLE and (foreign := FOREIGN.search(data, at)) is not None:
         begin = max(data.rfind(end, at, foreign.start()) for end in (b"\r", b"\n"))
         ended = LINE_END.search(data, foreign.start())
-        line = data[max(at, begin + 1) : len(data) if ended is None else ended.start()]
-        lines.append(line[:SAMPLE])
+        stop = len(data) if ended is None else ended.start()
+        line = data[max(at, begin + 1, foreign.start() - SAMPLE) : stop]  # of a long line what is around the letter
+        if len(line) > 2 * SAMPLE:
+            line = line[: max(line.rfind(mark, 0, 2 * SAMPLE) for mark in (b",", b";", b"\t", b" "))]
+        lines.append(line)
         size += len(lines[-1])
         at = len(data) if ended is None else ended.end()
     return b"\n".join(lines)

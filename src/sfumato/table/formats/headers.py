@@ -6,8 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, islice, pairwise
+from itertools import count, pairwise
 
 from sfumato.exceptions import ReadError
 from sfumato.table.formats.findings import FileFindings
@@ -190,8 +191,10 @@ def sample_of(data: bytes, separator: str) -> list[list[str]]:
     text = data[:SAMPLE].decode(errors="replace")
     if len(data) > SAMPLE:
         text = text[: text.rfind("\n") + 1] or text
-    try:
-        lines = csv.reader(text.splitlines(keepends=True), delimiter=separator, skipinitialspace=True)
-        return list(islice(([cell.strip() for cell in line] for line in lines if any(line)), GLANCE + 1))
-    except csv.Error:
-        return []
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell is very long; the lines above it are enough
+        for line in csv.reader(text.splitlines(keepends=True), delimiter=separator, skipinitialspace=True):
+            rows += [[cell.strip() for cell in line]] if any(line) else []
+            if len(rows) > GLANCE:
+                break
+    return rows

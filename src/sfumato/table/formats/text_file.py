@@ -157,7 +157,13 @@ def cells_below(source: TextFile, width: int, missing: tuple[str, ...], line: in
 def header_of(source: TextFile) -> tuple[list[str], int]:
     """Read the cells of the first line, and find where the records begin: after it, unless it is one."""
     header, start = first_record(source.data, source.separator)
-    names = _names(header, source.separator)
+    try:
+        names = _names(header, source.separator)
+    except csv.Error:
+        raise ReadError(
+            f"The first line of {source.path} has a cell of more than {csv.field_size_limit():,} characters, which is "
+            "no name of a column; check the file."
+        ) from None
     if len(names) > MOST_COLUMNS:
         raise ReadError(too_many_columns(str(source.path), len(names)))
     if source.given and len(names) == 1 and b'"' not in header:
