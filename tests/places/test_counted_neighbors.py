@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
+from purse import Purse
 from sfumato.exceptions import SfumatoError
 from sfumato.places import (
     Area,
@@ -21,7 +22,6 @@ from sfumato.places import (
     private_trips,
     ways_to_count,
 )
-from sfumato.queries.private.accountant import Accountant
 
 COLUMNS = ("person", "time", "longitude", "latitude", "trip", "place")
 ODD = [
@@ -42,23 +42,6 @@ QUESTIONS = {
     "tree": (private_prefix_tree, ("height", "trips")),
     "n-grams": (private_n_grams, ("size", "longest", "trips")),
 }
-
-
-class Purse(Accountant):
-    """An accountant without a file, which only counts."""
-
-    def __init__(self):
-        self.costs = []
-
-    def belong_to(self, *_, **__):  # noqa: D102 - as that of the class
-        pass
-
-    def spend(self, analyst, epsilon, question, *, delta=0):  # noqa: D102 - as that of the class
-        self.costs.append((analyst, epsilon, question, delta))
-        return len(self.costs)
-
-    def record_refusal(self, *refused):  # noqa: D102 - as that of the class
-        self.costs.append(refused)
 
 
 def frame_of(rows):
