@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import networkx as nx
@@ -11,9 +12,13 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
+from sfumato.core.progress import silent
 from sfumato.exceptions import BrokenPromiseError, SchemaError
+from sfumato.kinds.search import KindRequest
 from sfumato.networks.clustered import pairs_numbered
 from sfumato.networks.files import read_published, same
+from sfumato.networks.measures import measured
+from sfumato.randomness import Stream
 
 S = sf.networks
 NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
@@ -97,6 +102,40 @@ def test_sensitive_edges_are_never_shown():
         published(0.9, sensitive="loves")
     with pytest.raises(SchemaError, match="No edge is of the sensitive kind"):
         published(0.9, network, sensitive="hates")
+
+
+def counted_beliefs(original, published):
+    """Count original edges among those shown between hubs, and among those with most common neighbors."""
+    before, graph = nx.Graph(original.edges.tolist()), nx.Graph(published.edges.tolist())
+    degrees = sorted((degree for _, degree in graph.degree), reverse=True)
+    least = degrees[math.ceil(len(published) / 20) - 1]
+    hubs = [edge for edge in graph.edges if min(graph.degree[edge[0]], graph.degree[edge[1]]) >= least]
+    common = {edge: len(set(graph[edge[0]]) & set(graph[edge[1]])) for edge in graph.edges}
+    closest = sorted(common.values(), reverse=True)[math.ceil(len(common) / 10) - 1]
+    near = [edge for edge in graph.edges if common[edge] >= closest]
+    return [sum(before.has_edge(*edge) for edge in edges) / len(edges) for edges in (hubs, near)]
+
+
+@pytest.mark.parametrize("algorithm", [S.RandomChange(), S.EdgeSwitching(runs=10)], ids=lambda each: each.name)
+def test_what_is_believed_of_hubs_and_of_common_friends_is_told(algorithm):
+    friends = network_of(nx.powerlaw_cluster_graph(400, 12, 0.8, seed=1))
+    limit = S.EdgeConfidence(limit=0.6)
+    asked = KindRequest(data=friends, models=(limit,), stream=Stream("1" * 64, "network"), progress=silent)
+    found = algorithm.find(asked)
+    measures = measured(friends, found)
+    hubs, near = counted_beliefs(friends, found)
+    assert measures["belief-between-hubs"] == pytest.approx(hubs)
+    assert measures["belief-with-common-neighbors"] == pytest.approx(near)
+    assert measures["larger-belief"] == max(hubs, near) > 0.6
+    assert hubs > 0.8 or algorithm.name == "edge-switching"
+    release = S.anonymize(friends, models=[limit], algorithm=algorithm)
+    assert release.measures["larger-belief"] > 0.6
+    assert limit.words.promise.startswith("On average")
+
+
+def test_nothing_is_told_of_beliefs_where_no_edges_are_noise():
+    measures = S.anonymize(NETWORK, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence()).measures
+    assert "larger-belief" not in measures
 
 
 def test_a_network_without_free_pairs_hides_nothing():

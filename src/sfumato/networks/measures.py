@@ -16,6 +16,8 @@ from sfumato.networks.promise import Published
 from sfumato.networks.structure import Between, clustering, eigenvalues, path_length
 
 SAMPLES = 20  # graphs that stand for super-nodes
+HUBS = 0.05  # of the persons, those with the most shown edges
+CLOSEST = 0.1  # of the shown edges, those with the most common neighbors
 
 
 class Structure(NamedTuple):
@@ -106,14 +108,52 @@ def _generalized(published: ClusteredNetwork) -> dict[str, float]:
 def _changed(original: Network, published: Network) -> dict[str, float]:
     persons = max(len(original), len(published))
     before, after = (each.edges[:, 0].astype(np.int64) * persons + each.edges[:, 1] for each in (original, published))
-    kept = len(np.intersect1d(before, after, assume_unique=True))
+    true = np.isin(after, before, assume_unique=True)
+    kept = int(np.count_nonzero(true))
     added = len(published) - len(original)
     return {
         "edges-added": len(after) - kept,
         "edges-removed": len(before) - kept,
         "edges-kept": kept,
         **({"persons-added": added} if added else {}),
+        **({} if published.noise is None else _larger_beliefs(published, true)),
     }
+
+
+def _larger_beliefs(published: Network, true: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Return which share of shown edges is true where more are: between hubs, and between persons with most in common.
+
+    Everybody sees in the published network which edges these are.
+    """
+    if not len(true):
+        return {}
+    edges, degrees = published.edges, published.degrees
+    least = np.sort(degrees)[::-1][max(int(np.ceil(HUBS * len(degrees))), 2) - 1]
+    common = _common_neighbors(published)
+    closest = np.sort(common)[::-1][max(int(np.ceil(CLOSEST * len(common))), 1) - 1]
+    chosen = {
+        "belief-between-hubs": (degrees[edges] >= least).all(axis=1),
+        "belief-with-common-neighbors": common >= max(closest, 1),
+    }
+    found = {name: float(true[which].mean()) for name, which in chosen.items() if which.any()}
+    return {**found, "larger-belief": max([*found.values(), float(true.mean())])}
+
+
+def _common_neighbors(network: Network) -> npt.NDArray[np.int64]:
+    """Count for every edge the persons who are neighbors of both."""
+    from scipy.sparse import csr_array
+
+    low, high = network.edges.T
+    ones = np.ones(2 * len(low), dtype=np.int64)
+    matrix = csr_array(
+        (ones, (np.concatenate([low, high]), np.concatenate([high, low]))), shape=(len(network), len(network))
+    )
+    step = 100_000
+    parts = [
+        matrix[low[first : first + step]].multiply(matrix[high[first : first + step]]).sum(axis=1)
+        for first in range(0, len(low), step)
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
 
 
 def _degree_distance(original: Network, published: Network) -> float:

@@ -35,7 +35,8 @@ class EdgeSwitching(NetworkSearch):
     promises. Who also knows the degrees of two persons believes more of some pairs, and for this there is no formula:
     the switching is repeated, and the share of original edges is counted among those shown between persons of the same
     two degrees. The mean of this belief over original edges that are shown is told (`belief-by-degrees`) with its 95 %
-    interval over the runs, and the largest one. It is measured and not promised, and on networks with hubs it is large.
+    interval over the runs, and the largest one. It is measured and not promised, and on networks with hubs it is large;
+    so is what the published network itself tells of edges between hubs and with common neighbors (`larger-belief`).
 
     Parameters
     ----------

@@ -27,9 +27,11 @@ class RandomChange(NetworkSearch):
 
     If the belief in an edge may be at most 1 - p, every edge is removed with chance p, and every other pair is added
     with the chance that keeps the expected number of edges: then a shown edge is original with chance 1 - p exactly,
-    for somebody who knows nothing but the density. Ten percent of noise leave ninety percent of certainty. Both
-    chances are published with the network, so that everybody can judge it. Relations of a sensitive kind are removed
-    before, all of them [1]_; two persons stay related who are so in another kind as well.
+    for somebody who knows nothing but the density. Ten percent of noise leave ninety percent of certainty. Who looks at
+    hubs, or at persons with common neighbors, believes more, and nearly everything in most networks: that is measured
+    (`larger-belief`) and not promised. Both chances are published with the network, so that everybody can judge it.
+    Relations of a sensitive kind are removed before, all of them [1]_; two persons stay related who are so in another
+    kind as well.
 
     Parameters
     ----------

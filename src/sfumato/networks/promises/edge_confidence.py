@@ -1,4 +1,4 @@
-"""Edge confidence: nobody may be too sure that two persons are related."""
+"""Edge confidence: how many of the pairs that look alike, or of the shown relations, may be related."""
 
 from __future__ import annotations
 
@@ -21,13 +21,18 @@ DEVIATIONS = 6  # by which the number of edges may miss what is expected
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class EdgeConfidence(KindPromise[Published]):
-    """Require that the belief in a relation of any two persons is at most a limit; both are taken as recognized.
+    """Require that the belief in a relation of two recognized persons is at most a limit, on average.
 
     Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
     that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
     unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random and it is
     published how: then it is the share of shown edges that are original, as expected by the chances of `RandomChange`
     or as counted by `EdgeSwitching`. What does not fit the number of edges that are shown counts as nothing said.
+
+    After random change this is an average over all shown edges. Everybody sees who has many edges, and who has many
+    neighbors in common; in networks with hubs and circles of friends nearly all edges between these can be original,
+    because noise is spread over all pairs and friendship is not. No limit on this larger belief is promised, as no
+    change that is useful keeps one: the release measures it (`larger-belief`).
 
     Parameters
     ----------
@@ -41,11 +46,12 @@ class EdgeConfidence(KindPromise[Published]):
     stricter: ClassVar = {"limit": "smaller"}
     words = ModelWords(
         title="edge confidence",
-        level="largest belief in a relation",
-        promise="Nobody can believe in a relation of two persons with more than {limit}.",
-        stops="Learning relations: reading from the network that two recognized persons know each other.",
-        open="A belief is a share of all pairs or edges; who knows more of two persons, such as how many friends they "
-        "have or which in common, may believe more.",
+        level="largest average belief in a relation",
+        promise="On average over the pairs of any two super-nodes, or over all relations that are shown, a relation of "
+        "two persons is believed with at most {limit}.",
+        stops="Reading relations off: taking for true that two recognized persons know each other because it is shown.",
+        open="A belief is a share of all pairs or shown relations. Between persons with many relations or many common "
+        "neighbors, which everybody sees, nearly all relations that a randomly changed network shows can be true.",
     )
 
     limit: float = 0.5
