@@ -93,6 +93,7 @@ from .models.xy_anonymity import XYAnonymity as XYAnonymity
 from .recipe import Recipe as Recipe
 from .release.anonymizing import anonymize as anonymize
 from .release.anonymizing import carry_out as carry_out
+from .release.attacking_search import attack_search as attack_search
 from .release.exploring import explore as explore
 from .release.large.large_release import LargeRelease as LargeRelease
 from .release.later_rows import recode as recode

@@ -189,3 +189,27 @@ def test_what_the_guarantee_allows_stands_beside_every_rate_and_decides_the_exit
     unjudged = run("attack", "release/public/table.csv", *given)
     assert unjudged.exit_code == 0
     assert "NOT LIMITED" in unjudged.stdout
+
+
+def test_the_search_of_a_recipe_is_attacked_by_running_it_again(run):
+    table = pa.table({"age": [32, 34, 36, 50, 54, 55], "disease": list("ababcc")})
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
+    sf.write(table, "six.csv")
+    sf.anonymize(table, schema, models, sf.Mdav(publish="ranges"), seed=1).write("six")
+    asked = ["attack", "six.csv", "--search", "--recipe", "six/internal/recipe.toml", "--runs", 300, "--seed", 1]
+    result = run(*asked, "--threshold", 0.1)
+    assert result.exit_code == 1, result.stderr
+    assert "2 of 6 individuals are surely believed to have a value with more than 0.5, at most 1" in result.stdout
+    assert "DOES NOT HOLD" in result.stdout
+    found = json.loads(run(*asked, "--json").stdout)
+    assert found["holds"] is True
+    assert found["attributes"][0]["exceeding"] == 2
+
+
+def test_the_search_needs_the_recipe_and_no_published_table(run):
+    result = run("attack", "patients.csv", "--search")
+    assert result.exit_code == 2
+    assert "Give --recipe, the recipe of the release, with --search." in result.stderr
+    result = run("attack", "patients.csv", "--search", "--with", "patients.csv")
+    assert "--with is about one table; leave it out with --search." in result.stderr

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.attack_search import SearchAttacked, show_search
 from sfumato.cli.attack_series import SeriesAttacked, attacked_in_series
 from sfumato.cli.audit import Comparing
 from sfumato.cli.options import Json, PromisedOptions, Reading, RoleOptions, Threshold, examples, spread
@@ -32,6 +33,7 @@ EXAMPLES = examples(
     "    --original patients.csv --key name --attack linkage --attack membership --json",
     "sfumato attack first.csv --with patients.csv --quasi age,zip --sensitive disease --other second.csv",
     "sfumato attack 2026-q1 2026-q2 --series --originals patients-q1.csv patients-q2.csv",
+    "sfumato attack patients.csv --search --recipe release/internal/recipe.toml",
     "sfumato attack synthetic.csv --with patients.csv --control others.csv --quasi age,zip --sensitive disease",
 )
 
@@ -106,6 +108,7 @@ def attack(
     knowing: Knowing,
     attacking: Attacking,
     series: SeriesAttacked,
+    searching: SearchAttacked,
     threshold: Threshold = None,
     json: Json = False,
 ) -> None:
@@ -116,12 +119,19 @@ def attack(
     one of them tells alone. Where the models of the recipe, or of --k and --model, limit an attack, the rate that they
     allow stands beside it: a rate within it is no reason to worry, one that is surely above it breaks the guarantee.
     With a control, the threshold is on the excess: how far an attack gets from what the control gets right to always
-    being right. Exit codes: 0 what was judged holds, 1 the guarantee or the threshold does not, 2 bad request.
+    being right. With --search the search itself is attacked, and the threshold is on the share of individuals who are
+    surely believed more of than is promised. Exit codes: 0 what was judged holds, 1 the guarantee or the threshold does
+    not, 2 bad request.
     """
     if series.series:
         _attack_series(files, series, described, reading, knowing, attacking, threshold=threshold, json=json)
         return
-    file, promise = series.only_file(files), described.promise()
+    file = series.only_file(files)
+    if searching.search:
+        _refuse_beside(knowing, "--search")
+        show_search(file, described.recipe, reading, searching, seed=attacking.seed, threshold=threshold, json=json)
+        return
+    promise = described.promise()
     if knowing.known is None:
         raise InvalidParameterError("Give --with, a table of the people the adversary knows.")
     if knowing.control is not None:
@@ -148,7 +158,7 @@ def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has
     json: bool,
 ) -> None:
     """Attack several releases together, and print what was found."""
-    _refuse_beside_series(knowing)
+    _refuse_beside(knowing, "--series")
     chosen, drawn = attacking.attack, (attacking.targets, attacking.seed)
     found = attacked_in_series(
         files, series.originals, described, reading, attacks=chosen, targets=drawn[0], seed=drawn[1]
@@ -156,12 +166,12 @@ def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has
     _show(found, threshold, json=json)
 
 
-def _refuse_beside_series(knowing: Knowing) -> None:
-    """Refuse options about single tables, which an attack on a series would ignore."""
+def _refuse_beside(knowing: Knowing, asked: str) -> None:
+    """Refuse options about one published table, which another kind of attack would ignore."""
     for each in fields(knowing):
         if getattr(knowing, each.name) is not None:
             option = "with" if each.name == "known" else each.name
-            raise InvalidParameterError(f"--{option} is about one table; leave it out with --series.")
+            raise InvalidParameterError(f"--{option} is about one table; leave it out with {asked}.")
 
 
 def _show(found: Attacks, threshold: float | None, *, json: bool) -> None:

@@ -1,0 +1,69 @@
+"""`sfumato attack --search`: attack the search of a recipe by running it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Reading
+from sfumato.cli.printing import print_json, printable, progress, verdict
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.exceptions import InvalidParameterError
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchAttacked:
+    """Whether the search is attacked, and how often it is run."""
+
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Attack the search of --recipe, not a published table: FILE is the original. The adversary knows how "
+            "the search works and everybody's quasi-identifiers, and asks which sensitive values lead to these groups.",
+        ),
+    ] = False
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="With --search: how often to run it again; 1,000 by default.")
+    ] = None
+    unknown: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="With --search: the share of groups whose sensitive values the adversary does not know.",
+        ),
+    ] = 1.0
+
+
+def show_search(
+    file: str,
+    recipe: Path | None,
+    reading: Reading,
+    asked: SearchAttacked,
+    *,
+    seed: int | None,
+    threshold: float | None,
+    json: bool,
+) -> None:
+    """Attack the search of a recipe, and print what was found; fail if more individuals than the threshold exceed."""
+    from sfumato.recipe import Recipe
+    from sfumato.release.attacking_search import RUNS, attack_search
+
+    if recipe is None:
+        raise InvalidParameterError("Give --recipe, the recipe of the release, with --search.")
+    known = Recipe.read(recipe)
+    table = reading.read(file, known.conventions)
+    with progress("Searching again") as tell:
+        found = attack_search(table, known, runs=asked.runs or RUNS, unknown=asked.unknown, seed=seed, progress=tell)
+    fails = threshold is not None and any(each.exceeding > threshold * each.targets for each in found)
+    if json:
+        print_json({"holds": not fails, "attributes": [each.to_dict() for each in found]})
+    else:
+        typer.echo("\n".join(printable(repr(each).strip("<>")) for each in found))
+        if threshold is not None:
+            typer.echo(f"\nThreshold {threshold:g}: {verdict('DOES NOT HOLD' if fails else 'holds', good=not fails)}")
+    if fails:
+        raise typer.Exit(DOES_NOT_HOLD)
