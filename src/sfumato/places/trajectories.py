@@ -232,10 +232,9 @@ class Trajectories:
         try:
             return Area.around(self.points.longitudes, self.points.latitudes)
         except SchemaError as error:
-            if not self.findings.zero:
-                raise
             zero = f"{self.findings.zero:,} points at longitude 0 and latitude 0"
-            raise SchemaError(f"{str(error).removesuffix('.')}; perhaps {zero} should be left out.") from None
+            more = f"; perhaps {zero} should be left out" if self.findings.zero else ""
+            raise SchemaError(f"{str(error).removesuffix('.')}, or leave out what is far away by area={more}.") from None
 
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""
