@@ -234,7 +234,8 @@ class Trajectories:
         except SchemaError as error:
             zero = f"{self.findings.zero:,} points at longitude 0 and latitude 0"
             more = f"; perhaps {zero} should be left out" if self.findings.zero else ""
-            raise SchemaError(f"{str(error).removesuffix('.')}, or leave out what is far away by area={more}.") from None
+            told = str(error).removesuffix(".")
+            raise SchemaError(f"{told}, or leave out what is far away by area={more}.") from None
 
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""

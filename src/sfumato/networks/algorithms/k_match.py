@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import pyarrow as pa
 from sfumato.coding.kernels.aligning import Rule, anneal_rows, class_sizes, count_classes, number_classes
 from sfumato.core.progress import Progress
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.kinds.promise import KindPromise
+from sfumato.kinds.promise import AnyPromise
 from sfumato.kinds.search import KindRequest
 from sfumato.networks.algorithms.sangreea import Sangreea
 from sfumato.networks.network import Network, sorted_edges
@@ -70,7 +70,7 @@ class KMatch(NetworkSearch):
         require(self.edges in {"add", "change"}, self, "edges", '"add" or "change"', self.edges)
         require(is_whole(self.turns) and self.turns >= 0, self, "turns", "a whole number of at least 0", self.turns)
 
-    def check(self, models: Sequence[KindPromise[Any]]) -> None:
+    def check(self, models: Sequence[AnyPromise]) -> None:
         """Refuse other promises, and distances to hubs: each hub is the only one at distance 0 from herself."""
         super().check(models)
         for model in models:
