@@ -27,7 +27,10 @@ def test_a_log_is_counted_and_paid_for(run, searches, tmp_path):
     done = log(run, searches, out, "--total", "120", "--total-delta", "1e-5")
     assert done.exit_code == 0, done.output
     assert out.read_text().split() == ["query,persons", "news,40", "weather,40"]
-    assert "epsilon 50 was spent, 70 of 120 is left" in done.output
+    assert (
+        "epsilon 50 for adding or removing one individual (by 'user', with all rows) was spent, 70 of 120 is left"
+        in done.output
+    )
     assert "delta 0.000001 was spent, 0.000009 of 0.00001 is left" in done.output
     assert "own name" not in done.output
     clicks = log(run, searches, tmp_path / "clicks.csv", "--json", item=("query", "clicked"))

@@ -46,19 +46,26 @@ def paying(tmp_path):
 def test_degrees_are_written_as_by_python_and_paid_for(run, friends, tmp_path):
     done = count(run, "degrees", friends, "--out", tmp_path / "degrees.csv", "--total", "2500")
     assert done.exit_code == 0, done.output
-    assert "persons 34, scale 0.002\nepsilon 1000 was spent, 1500 of 2500 is left" in done.output
+    assert (
+        "persons 34, scale 0.002\nepsilon 1000 for adding or removing one edge was spent, 1500 of 2500 is left"
+        in done.output
+    )
     write(S.private_degrees(S.read(friends), **paying(tmp_path)).to_frame(), tmp_path / "same.csv")
     assert (tmp_path / "degrees.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
     assert (tmp_path / "degrees.csv").read_text().startswith("degree,persons\n1,1\n2,11\n")
     person = count(run, "degrees", friends, "--unit", "person", "--out", tmp_path / "persons.csv")
-    assert (person.exit_code, "a budget per edge, not per person" in person.output) == (2, True)
+    assert (
+        person.exit_code,
+        "a budget for adding or removing one edge, not for adding or removing all" in person.output,
+    ) == (2, True)
 
 
 def test_persons_are_hidden_by_a_bound(run, friends, tmp_path):
     out = tmp_path / "degrees.csv"
     asked = ("--unit", "person", "--bound", "5", "--out", out, "--total", "1000", "--json")
     told = json.loads(count(run, "degrees", friends, *asked).output)
-    assert told == {"persons": 34, "bound": 5, "scale": 0.01, "epsilon": "1000", "epsilon_left": "0"}
+    cost = {"epsilon": "1000", "neighbors": "adding or removing all edges of one individual", "epsilon_left": "0"}
+    assert told == {"persons": 34, "bound": 5, "scale": 0.01, **cost}
     assert max(int(line.split(",")[0]) for line in out.read_text().split()[1:]) == 5
     more = count(run, "degrees", friends, "--unit", "person", "--out", tmp_path / "more.csv")
     assert (more.exit_code, "has 0 left" in more.output) == (1, True)
@@ -67,7 +74,8 @@ def test_persons_are_hidden_by_a_bound(run, friends, tmp_path):
 
 def test_triangles_and_stars_are_told(run, friends):
     done = count(run, "triangles", friends, "--total", "3000")
-    assert "triangles 45, persons 34\nepsilon 1000 was spent, 2000 of 3000 is left" in done.output
+    spent = "epsilon 1000 for adding or removing one edge was spent, 2000 of 3000 is left"
+    assert f"triangles 45, persons 34\n{spent}" in done.output
     assert json.loads(count(run, "stars", friends, "--leaves", "3", "--json").output)["stars"] == 1764
     assert "stars 528, leaves 2" in count(run, "stars", friends).output
     assert count(run, "triangles", friends).exit_code == 1
@@ -106,7 +114,8 @@ def test_blocks_are_counted_and_made_up(run, friends, tmp_path):
 def test_a_graph_is_made_up_by_degrees(run, friends, tmp_path):
     folder = tmp_path / "made-up"
     done = count(run, "graph", friends, "--out", folder, "--total", "2000", "--json")
-    assert json.loads(done.output) == {"persons": 34, "edges": 78, "epsilon": "1000", "epsilon_left": "1000"}
+    cost = {"epsilon": "1000", "neighbors": "adding or removing one edge", "epsilon_left": "1000"}
+    assert json.loads(done.output) == {"persons": 34, "edges": 78, **cost}
     made = S.read(folder / "edges.csv", persons=folder / "persons.csv")
     assert sorted(made.degrees.tolist()) == sorted(degree for _, degree in CLUB.degree)
     assert count(run, "graph", friends, "--out", folder).exit_code == 2

@@ -45,7 +45,7 @@ def test_questions_are_answered_and_paid_for(run, store):
     assert counted.output.splitlines() == [
         "20",
         "between 20 and 20 with confidence 0.95",
-        "discrete Laplace of scale 0.0001; epsilon 10000 was spent",
+        "discrete Laplace of scale 0.0001; epsilon 10000 for adding or removing one row was spent",
     ]
     assert json.loads(ask(run, store, "mean of cost where sex = F", "--json").output)["value"] == pytest.approx(
         500, abs=1
@@ -57,7 +57,8 @@ def test_questions_are_answered_and_paid_for(run, store):
         "F [0, 30) 5 5 5",
         "F [30, 100] 5 5 5",
     ]
-    told = run("query", "budget", store).output
+    head, told = run("query", "budget", store).output.split("\n", 1)
+    assert head == "epsilon for adding or removing one row"
     assert re.sub(" +", " ", told).splitlines() == [" spent of left", "all 40000 100000 60000", "ann 40000 60000 20000"]
     assert json.loads(run("query", "budget", store, "--json").output)["answers"] == 4
 

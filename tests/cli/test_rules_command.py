@@ -108,7 +108,7 @@ def test_pairs_are_flipped_on_a_stated_domain(run):
     flipped = run("rules", "flip", "baskets.csv", *asked)
     assert flipped.stdout.splitlines() == [
         "8 flipped baskets are in flipped.csv",
-        "epsilon 10.99 for the 5 items of a basket together",
+        "epsilon 10.99 for any two baskets, of 5 items together",
     ]
     assert sf.read("flipped.csv").column_names == list("abcde")
     again = run("rules", "flip", "baskets.csv", *asked)

@@ -29,7 +29,10 @@ def test_points_and_trips_are_counted_and_paid_for(run, points, tmp_path):
     found = sf.read(tmp_path / "density.csv")
     assert found.column_names == ["place", "longitude", "latitude", "count"]
     assert (found.num_rows, sum(found["count"].to_pylist())) == (17, 40)
-    assert "epsilon 1000 was spent, 1500 of 2500 is left" in done.output
+    assert (
+        "epsilon 1000 for adding or removing one individual with all trips was spent, 1500 of 2500 is left"
+        in done.output
+    )
     told = count(run, points, "trips", tmp_path / "trips.csv", *AREA, "--json")
     assert json.loads(told.stdout)["epsilon_left"] == "500"
     assert sum(sf.read(tmp_path / "trips.csv")["count"].to_pylist()) == 20

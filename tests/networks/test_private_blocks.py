@@ -13,6 +13,7 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.neighbors import EDGE
 from sfumato.networks.noisy_blocks import MOST_BLOCKS
 from sfumato.queries.private.accountant import Accountant
 
@@ -50,7 +51,8 @@ def test_counts_are_those_of_the_blocks_and_an_edge_is_in_one_of_them(tmp_path_f
 
 def test_made_up_networks_have_the_counts_and_show_blocks(paying):
     found = S.private_blocks(network_of(CLUB), blocks=SIDES, names=["hi", "officer"], epsilon=100, **paying)
-    assert repr(found) == "PrivateBlocks(2 blocks, 34 persons, epsilon 100 for edges, who is in which block is public)"
+    told = f"epsilon 100 for {EDGE}, who is in which block is public"
+    assert repr(found) == f"PrivateBlocks(2 blocks, 34 persons, {told})"
     assert found.blocks == ("hi", "officer", None)
     assert found.scale == pytest.approx(0.01)
     assert found.to_frame().to_pylist() == [

@@ -139,7 +139,10 @@ def test_answers_are_close_for_a_large_epsilon(paying):
     network = network_of(KARATE)
     found = S.private_degrees(network, epsilon=100, **paying)
     assert found.degrees.tolist() == sorted(degree for _, degree in KARATE.degree)
-    assert repr(found) == "PrivateDegrees(34 persons, epsilon 100 for edges, the number of persons is public)"
+    assert (
+        repr(found)
+        == "PrivateDegrees(34 persons, epsilon 100 for adding or removing one edge, the number of persons is public)"
+    )
     assert S.private_triangles(network, epsilon=100, **paying).triangles == 45
     made = S.private_graph(network, epsilon=100, **paying)
     assert sorted(made.degrees.tolist()) == found.degrees.tolist()

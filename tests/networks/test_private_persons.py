@@ -16,6 +16,7 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import network_of
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import NODE
 from sfumato.networks.bounded_degrees import bought_bound, counts_at_least, gains
 from sfumato.queries.private.accountant import Accountant
 
@@ -116,7 +117,8 @@ def test_degrees_are_close_for_a_large_epsilon(paying):
     network = network_of(nx.karate_club_graph())
     found = S.private_degrees(network, epsilon=1000, unit="person", bound=33, **paying)
     assert found.degrees.tolist() == np.sort(network.degrees).tolist()
-    assert repr(found) == "PrivateDegrees(34 persons, epsilon 1000 for persons, the number of persons is public)"
+    told = f"epsilon 1000 for {NODE}, the number of persons is public"
+    assert repr(found) == f"PrivateDegrees(34 persons, {told})"
     assert (found.unit, found.bound, found.scale) == ("person", 33, pytest.approx(0.066))
     assert dict(zip(*found.to_frame().to_pydict().values(), strict=True)) == dict(
         zip(*np.unique(network.degrees, return_counts=True), strict=True)
@@ -143,13 +145,17 @@ def test_degrees_stay_in_their_range(paying, persons):
 def test_a_budget_of_edges_never_pays_for_persons(tmp_path, paying):
     network = network_of(nx.path_graph(5))
     S.private_triangles(network, epsilon=1, **paying)
-    with pytest.raises(InvalidParameterError, match="a budget per edge, not per person"):
+    with pytest.raises(
+        InvalidParameterError, match="a budget for adding or removing one edge, not for adding or removing all edges"
+    ):
         S.private_degrees(network, epsilon=1, unit="person", **paying)
     assert paying["accountant"].balance().answers == 1
     persons = {"accountant": Accountant(tmp_path / "persons", total=3, another_budget=True), "analyst": "Ann"}
     S.private_degrees(network, epsilon=1, unit="person", bound=2, **persons)
     for ask in (S.private_degrees, S.private_triangles, S.private_stars, S.private_graph):
-        with pytest.raises(InvalidParameterError, match="a budget per person, not per edge"):
+        with pytest.raises(
+            InvalidParameterError, match="a budget for adding or removing all edges of one individual, not"
+        ):
             ask(network, epsilon=1, **persons)
     assert persons["accountant"].balance().total.left == "2"
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sfumato.baskets.thresholds import leak, threshold
 from sfumato.coding.fingerprint import fingerprint
+from sfumato.neighbors import individual, loss
 from sfumato.queries.estimates.rows import refuse_unknown
 from sfumato.queries.private import noise
 from sfumato.queries.private.accountant import Accountant, recording_refusals
@@ -47,6 +48,7 @@ class LogCounts:
     max_items : how many items a person counts for at most.
     scale, threshold : the scale of the discrete Laplace noise, and the smallest noisy count that is published.
     epsilon, delta : the cost, as exact decimal numbers.
+    neighbors : what the cost is about.
     """
 
     columns: tuple[str, ...]
@@ -57,10 +59,12 @@ class LogCounts:
     threshold: int
     epsilon: str
     delta: str
+    neighbors: str
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
-        return f"LogCounts({len(self.items)} items of {names}, epsilon {self.epsilon}, delta {self.delta})"
+        cost = loss(self.epsilon, self.neighbors, delta=self.delta)
+        return f"LogCounts({len(self.items)} items of {names}, {cost})"
 
     def to_frame(self) -> pa.Table:
         """Return a table of the items and their counts; this is all that may be published."""
@@ -128,16 +132,18 @@ def private_counts(
     require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
     noise.refuse_too_small(max_items, Fraction(units, UNIT))
     noise.opendp()
-    accountant.belong_to(fingerprint(all_texts(table)), f"person by {person!r}")
+    accountant.belong_to(fingerprint(all_texts(table)), individual(person))
     question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"
     accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
     codes, items = _items_of(table, columns)
     counts = np.bincount(_kept(_persons_of(table, person), codes, max_items, keep), minlength=len(items))
     paid = LogCost(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
-    return _published(columns, items, counts.astype(np.int64), paid)
+    return _published(columns, items, counts.astype(np.int64), paid, individual(person))
 
 
-def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: LogCost) -> LogCounts:
+def _published(
+    columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: LogCost, neighbors: str
+) -> LogCounts:
     """Add noise to the counts of items that somebody keeps, and publish what reaches the threshold."""
     occurring = np.flatnonzero(counts)
     noisy = noise.noisy(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)
@@ -153,6 +159,7 @@ def _published(columns: tuple[str, ...], items: list[tuple[str, ...]], counts: I
         threshold=least,
         epsilon=shown(int(paid.epsilon * UNIT)),
         delta=shown_delta(int(paid.delta * DELTA_UNIT)),
+        neighbors=neighbors,
     )
 
 

@@ -100,7 +100,8 @@ def _print(found: LogCounts, accountant: Accountant, out: Path, *, json: bool) -
     if json:
         facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
         left = {"epsilon_left": balance.total.left, "delta_left": balance.delta.left}
-        print_json({**facts, "epsilon": found.epsilon, "delta": found.delta, **left})
+        cost = {"epsilon": found.epsilon, "delta": found.delta, "neighbors": found.neighbors}
+        print_json({**facts, **cost, **left})
         return
     typer.echo(out)
     typer.echo(f"{len(found.items):,} items, each with at least {found.threshold:,} persons after the noise")

@@ -249,7 +249,9 @@ def _tell(
     """Print the figures, what they cost and what is left."""
     known = {name: value for name, value in facts.items() if value is not None}
     if json:
-        print_json({**known, "epsilon": epsilon, "epsilon_left": accountant.balance().total.left})
+        balance = accountant.balance()
+        cost = {"epsilon": epsilon, "neighbors": balance.neighbors, "epsilon_left": balance.total.left}
+        print_json({**known, **cost})
         return
     if out is not None:
         typer.echo(out)

@@ -65,5 +65,8 @@ class Payment:
 
 def tell_spent(accountant: Accountant, epsilon: str) -> None:
     """Print what was spent and what is left."""
-    total = accountant.balance().total
-    typer.echo(f"epsilon {epsilon} was spent, {total.left} of {total.budget} is left")
+    from sfumato.neighbors import loss
+
+    balance = accountant.balance()
+    spent = loss(epsilon, balance.neighbors)
+    typer.echo(f"{spent} was spent, {balance.total.left} of {balance.total.budget} is left")

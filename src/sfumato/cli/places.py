@@ -12,6 +12,7 @@ from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import PLACE, loss
 
 if TYPE_CHECKING:
     from sfumato.places.earth import Area
@@ -138,6 +139,7 @@ def perturb(
         write(noise.perturb(read(file)), out)
     told = {
         "epsilon": epsilon,
+        "neighbors": f"{PLACE}, per meter",
         "decimals": noise.decimals,
         "mean_error": noise.mean_error,
         "largest_error_95": noise.quantile(0.95),
@@ -150,7 +152,9 @@ def perturb(
         f"Places are moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
         f"{told['largest_error_95']:,.0f} m, and rounded to {noise.decimals} decimals of degrees; written to {out}"
     )
-    typer.echo("\n".join(noise.remarks))
+    typer.echo(f"{loss(f'{epsilon:g} per meter', PLACE)}; rows of one individual add up")
+    if noise.remarks:
+        typer.echo("\n".join(noise.remarks))
 
 
 def _area(text: str | None) -> Area | None:

@@ -263,6 +263,7 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
         return
     rows = [["", "spent", "of", "left"], _row("all", balance.total)]
     rows += [_row(name, each) for name, each in balance.analysts.items()]
+    typer.echo(f"epsilon for {balance.neighbors}")
     typer.echo(aligned(rows if balance.delta.budget == "0" else [*rows, _row("delta of all", balance.delta)]))
 
 
@@ -324,10 +325,12 @@ def _row(name: str, spending: Spending) -> list[str]:
 
 
 def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
+    from sfumato.neighbors import loss
     from sfumato.queries.private.answers import PrivateAnswer
 
     facts = {
-        name: getattr(answer, name) for name in ("question", "confidence", "mechanism", "scale", "epsilon", "steps")
+        name: getattr(answer, name)
+        for name in ("question", "confidence", "mechanism", "scale", "epsilon", "neighbors", "steps")
     }
     if isinstance(answer, PrivateAnswer):
         if json:
@@ -343,7 +346,7 @@ def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
             print_json({"columns": answer.columns, "cells": answer.cells, **counts, **facts})
             return
         typer.echo(aligned([[*answer.columns, "count", "from", "to"], *rows]))
-    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; epsilon {answer.epsilon} was spent")
+    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; {loss(answer.epsilon, answer.neighbors)} was spent")
 
 
 def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:

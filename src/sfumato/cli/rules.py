@@ -12,6 +12,7 @@ from sfumato.cli.options import Force, Json, Reading, Source, examples, family, 
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import BASKET, loss
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -237,10 +238,11 @@ def flip(
         baskets = how.flip(table)
         write(baskets.to_frame(), out)
     if json:
-        print_json({"baskets": len(baskets), "items": len(how.items), "epsilon": plain(how.epsilon), "out": str(out)})
+        cost = {"epsilon": plain(how.epsilon), "neighbors": BASKET}
+        print_json({"baskets": len(baskets), "items": len(how.items), **cost, "out": str(out)})
         return
     typer.echo(printable(f"{len(baskets):,} flipped baskets are in {out}"))
-    typer.echo(f"epsilon {how.epsilon:.4g} for the {len(how.items):,} items of a basket together")
+    typer.echo(f"{loss(how.epsilon, BASKET)}, of {len(how.items):,} items together")
 
 
 @app.command(

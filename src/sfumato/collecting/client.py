@@ -11,6 +11,7 @@ from sfumato.collecting.client_state import ClientState, locked, read_state, wri
 from sfumato.collecting.coins import BitSource
 from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_decimal
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.neighbors import REPORTS, loss
 from sfumato.validation import is_number, require
 
 
@@ -76,7 +77,7 @@ class LocalClient:
             if cost > state.budget:
                 raise InfeasibleError(
                     f"Another report would bring the epsilon of this client to {float(cost):.4g}, "
-                    f"above its budget of {self.budget:g}; nothing was sent."
+                    f"above its budget of {self.budget:g}; nothing was sent. The epsilon is for {REPORTS}."
                 )
             self._state = state.after(self._agreed, memory, loss)
             if self._file is not None:
@@ -84,7 +85,7 @@ class LocalClient:
         return [int(number) for number in self.mechanism.report_once(encoded, kept, source)[0]]
 
     def __repr__(self) -> str:
-        return f"LocalClient({self.mechanism.name}, {self.spent:.4g} of {self.budget:g} spent)"
+        return f"LocalClient({self.mechanism.name}, {loss(f'{self.spent:.4g} of {self.budget:g} spent', REPORTS)})"
 
     def _refresh(self) -> ClientState:
         """Load the state from the file, if there is one: another process may have spent in the meantime."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import EDGE, loss
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.network import Network
 from sfumato.networks.paying import check_network, pay
@@ -68,7 +69,7 @@ class PrivateBlocks:
         return Network(keys=drawn.keys, edges=drawn.edges, persons=pa.table({"block": block}))
 
     def __repr__(self) -> str:
-        told = f"epsilon {self.epsilon} for edges, who is in which block is public"
+        told = f"{loss(self.epsilon, EDGE)}, who is in which block is public"
         return f"PrivateBlocks({len(self.blocks) - 1:,} blocks, {self.sizes.sum():,} persons, {told})"
 
 

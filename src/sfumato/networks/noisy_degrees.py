@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import loss
 from sfumato.networks.bounded_degrees import Integers, bought_bound, counts_at_least
 from sfumato.networks.network import Network
-from sfumato.networks.paying import HiddenUnit, check_network, pay
+from sfumato.networks.paying import HIDDEN, HiddenUnit, check_network, pay
 from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.noise import Noisy, noisy
 from sfumato.randomness import Stream
@@ -47,7 +48,7 @@ class PrivateDegrees:
         return pa.table({"degree": degrees, "persons": persons})
 
     def __repr__(self) -> str:
-        told = f"epsilon {self.epsilon} for {self.unit}s, the number of persons is public"
+        told = f"{loss(self.epsilon, HIDDEN[self.unit])}, the number of persons is public"
         return f"PrivateDegrees({len(self.degrees):,} persons, {told})"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.coding.kernels.star_partners import highest_partners
 from sfumato.exceptions import InfeasibleError
+from sfumato.neighbors import EDGE
 from sfumato.networks.ladder import Integers, Ladder, best_pairs
 from sfumato.networks.network import Network
 from sfumato.networks.paying import check_network, pay
@@ -29,12 +30,14 @@ class PrivateStars:
     leaves : how many leaves each has.
     persons : the number of persons, which is public.
     epsilon : what was paid, as an exact decimal number.
+    neighbors : what the epsilon is about.
     """
 
     stars: int
     leaves: int
     persons: int
     epsilon: str
+    neighbors: str = EDGE
 
 
 @recording_refusals

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.coding.kernels.shared_neighbors import shared_neighbors
 from sfumato.exceptions import InfeasibleError
+from sfumato.neighbors import EDGE
 from sfumato.networks.ladder import Integers, Ladder
 from sfumato.networks.network import Network
 from sfumato.networks.paying import pay
@@ -27,11 +28,13 @@ class PrivateTriangles:
     triangles : the number, between 0 and the most that so many persons can have.
     persons : the number of persons, which is public.
     epsilon : what was paid, as an exact decimal number.
+    neighbors : what the epsilon is about.
     """
 
     triangles: int
     persons: int
     epsilon: str
+    neighbors: str = EDGE
 
 
 @recording_refusals

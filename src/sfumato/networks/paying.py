@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import EDGE, NODE
 from sfumato.networks.network import Network, sorted_edges
 from sfumato.queries.private import noise
 from sfumato.queries.private.accountant import Accountant
@@ -18,6 +20,7 @@ from sfumato.validation import require
 
 HiddenUnit: TypeAlias = Literal["edge", "person"]
 UNITS = get_args(HiddenUnit)
+HIDDEN: Mapping[HiddenUnit, str] = {"edge": EDGE, "person": NODE}
 
 
 def pay(
@@ -40,7 +43,7 @@ def pay(
     units = units_of_cost(epsilon, question)
     noise.refuse_too_small(sensitivity, Fraction(units, UNIT))
     noise.opendp()
-    accountant.belong_to(digest(network), unit)
+    accountant.belong_to(digest(network), HIDDEN[unit])
     accountant.spend(analyst, shown(units), question)
     return Fraction(units, UNIT), shown(units)
 

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.collecting.client_state import locked
 from sfumato.collecting.local_mechanism import exact_decimal
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.neighbors import PLACES, loss
 from sfumato.places.columns import MOST_LATITUDE, MOST_LONGITUDE
 from sfumato.places.earth import Floats
 from sfumato.places.planar_laplace import PlanarLaplace
@@ -88,7 +89,7 @@ class PlaceClient:
         return float(moved[0]), float(moved[1])
 
     def __repr__(self) -> str:
-        return f"PlaceClient({self.spent:.4g} of {self.budget:g} per meter spent)"
+        return f"PlaceClient({loss(f'{self.spent:.4g} of {self.budget:g} per meter spent', PLACES)})"
 
     def _place(self, longitude: object, latitude: object) -> tuple[Floats, Floats]:
         """Return degrees; what is no place stands for the middle of the area."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
+from sfumato.neighbors import TRIPS, loss
 from sfumato.places.earth import Floats
 from sfumato.places.private_counts import pay, some_ways
 from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
@@ -65,12 +66,12 @@ class SequenceCounts:
     def to_dict(self) -> dict[str, Any]:
         """Return what was counted, as plain values."""
         sizes = [len(counts) for _, counts in self.levels]
-        told = {"scale": self.scale, "threshold": self.threshold, "epsilon": f"{self.epsilon:g}"}
+        told = {"scale": self.scale, "threshold": self.threshold, "epsilon": f"{self.epsilon:g}", "neighbors": TRIPS}
         return {"places": len(self.names), "sequences": sizes, **told}
 
     def __repr__(self) -> str:
         kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
-        return f"Sequences of {len(self.names):,} places: {kept} of growing length; epsilon {self.epsilon:g}"
+        return f"Sequences of {len(self.names):,} places: {kept} of growing length; {loss(self.epsilon, TRIPS)}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

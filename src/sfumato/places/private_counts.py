@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.neighbors import TRIPS, loss
 from sfumato.places.earth import Floats
 from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
 from sfumato.places.publishing import rounded
@@ -24,7 +25,6 @@ from sfumato.validation import is_whole, require
 Integers = npt.NDArray[np.int64]
 MOST_CELLS = 4_000_000
 MOST_NAMED = isqrt(MOST_CELLS) - 1  # of trips: pairs of places, and of elsewhere
-PERSON = "person"
 CONFIDENCE = 0.95
 Paying: TypeAlias = tuple[float | str, Accountant, str]  # epsilon, accountant and analyst
 
@@ -67,11 +67,12 @@ class PlaceCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was counted, as plain values."""
-        return {"counts": self.counts.size, "scale": self.scale, "margin": self.margin, "epsilon": self.epsilon}
+        told = {"counts": self.counts.size, "scale": self.scale, "margin": self.margin, "epsilon": self.epsilon}
+        return {**told, "neighbors": TRIPS}
 
     def __repr__(self) -> str:
         what = "places" if self.counts.ndim == 1 else "pairs of places"
-        told = f"each within {self.margin:,} in 95 of 100 cases; epsilon {self.epsilon}"
+        told = f"each within {self.margin:,} in 95 of 100 cases; {loss(self.epsilon, TRIPS)}"
         return f"Counts of {self.counts.size:,} {what}, {told}"
 
 
@@ -137,7 +138,7 @@ def pay(ways: Trajectories, paying: Paying, question: str, *, sensitivity: int) 
     epsilon, accountant, analyst = paying
     units = units_of_cost(epsilon, question)
     refuse_too_small(sensitivity, Fraction(units, UNIT))
-    accountant.belong_to(ways.digest(), PERSON)
+    accountant.belong_to(ways.digest(), TRIPS)
     accountant.spend(analyst, shown(units), question)
     return Fraction(units, UNIT)
 

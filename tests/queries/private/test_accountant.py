@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
+from sfumato.neighbors import EDGE
 from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
 from sfumato.queries.private.budget import UNIT, shown, units_of_budget, units_of_cost
 
@@ -61,7 +62,9 @@ def test_deltas_are_paid_like_epsilons(path):
     balance = Accountant(path).balance()
     assert balance.delta.spent == balance.delta.budget == "0.000003"
     assert balance.total.left == "1"
-    assert repr(accountant) == "Accountant(1 of 3 left, delta 0 of 0.000003)"
+    assert (
+        repr(accountant) == "Accountant(epsilon 1 of 3 left, delta 0 of 0.000003 left for data that are not known yet)"
+    )
 
 
 def test_what_is_refused_for_its_delta_costs_no_epsilon(path):
@@ -86,7 +89,11 @@ def test_what_is_spent_survives_the_program(path):
     Accountant(path, total=2).spend("ann", 0.5, "count")
     assert Accountant(path).balance().total.left == "1.5"
     assert Accountant(path, total=2).balance().total.left == "1.5"
-    assert repr(Accountant(path)) == "Accountant(1.5 of 2 left)"
+    Accountant(path).belong_to("digest", EDGE)
+    assert repr(Accountant(path)) == "Accountant(epsilon 1.5 of 2 left for adding or removing one edge)"
+    assert Accountant(path).balance().neighbors == "adding or removing one edge"
+    with pytest.raises(InfeasibleError, match=r"or stop asking\. The epsilon is for adding or removing one edge\."):
+        Accountant(path).spend("ann", 2, "count")
 
 
 def test_a_budget_cannot_be_changed_by_opening_it_again(path):
@@ -103,7 +110,7 @@ def test_a_budget_belongs_to_one_table_and_one_unit(path):
     accountant.belong_to("one", "row")
     with pytest.raises(InvalidParameterError, match="keeps the budget of another table"):
         accountant.belong_to("two", "row")
-    with pytest.raises(InvalidParameterError, match="keeps a budget per row, not per person"):
+    with pytest.raises(InvalidParameterError, match="keeps a budget for row, not for person"):
         accountant.belong_to("one", "person")
 
 

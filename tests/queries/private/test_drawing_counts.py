@@ -29,6 +29,7 @@ def answer(counts):
         mechanism="discrete Laplace",
         scale=1.0,
         epsilon="1",
+        neighbors="adding or removing one row",
     )
 
 

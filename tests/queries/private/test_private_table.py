@@ -92,7 +92,7 @@ def test_an_answer_tells_what_made_it_and_what_it_cost(table):
     assert answer.confidence == 0.9
     assert answer.upper - answer.value == pytest.approx(answer.scale * np.log(10), rel=1e-3)
     assert table.accountant.balance().analysts["ann"].spent == "0.25"
-    assert re.fullmatch(r"PrivateAnswer\(.*, epsilon 0\.25\)", repr(answer))
+    assert re.fullmatch(r"PrivateAnswer\(.*, epsilon 0\.25 for adding or removing one row\)", repr(answer))
 
 
 def test_analysts_have_budgets_of_their_own(frame, tmp_path):
@@ -142,7 +142,7 @@ def test_a_person_takes_part_with_a_stated_number_of_rows(frame, accountant):
     assert table.count(epsilon=1).scale == pytest.approx(3)
     assert table.histogram("sex", epsilon=1).scale == pytest.approx(3)
     assert table.sum("pay", epsilon=1).scale == pytest.approx(15_000)
-    with pytest.raises(InvalidParameterError, match="keeps a budget per person by 'id' with at most 3 rows, not per"):
+    with pytest.raises(InvalidParameterError, match="of whose rows at most 3 count\\), not for adding or"):
         PrivateTable(frame, accountant=accountant, analyst="ann", person="id", max_rows=4, **STATED)
 
 

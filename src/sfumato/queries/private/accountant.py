@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SfumatoError
+from sfumato.neighbors import loss
 from sfumato.queries.private.budget import (
     shown,
     shown_delta,
@@ -30,6 +31,7 @@ from sfumato.validation import require
 FORMAT = "sfumato accountant 3"
 WHAT = "accountant"
 LONGEST_NAME = 200
+UNBOUND = "data that are not known yet"
 OPENED, BOUND, SPENT, ANOTHER = "opened", "bound", "spent", "another budget"
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -66,8 +68,9 @@ class RefusedQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """The whole budget of epsilon and of delta, and the epsilon of everyone who asked."""
+    """The whole budget of epsilon and of delta, the epsilon of everyone who asked, and what the epsilon is about."""
 
+    neighbors: str
     total: Spending
     delta: Spending
     analysts: Mapping[str, Spending]
@@ -161,8 +164,9 @@ class Accountant:
 
     def __repr__(self) -> str:
         balance = self.balance()
-        delta = "" if balance.delta.budget == "0" else f", delta {balance.delta.left} of {balance.delta.budget}"
-        return f"Accountant({balance.total.left} of {balance.total.budget} left{delta})"
+        left, delta = (f"{each.left} of {each.budget} left" for each in (balance.total, balance.delta))
+        pure = balance.delta.budget == "0"
+        return f"Accountant({loss(left, balance.neighbors, delta=None if pure else delta)})"
 
     @classmethod
     def repair(cls, path: str | Path) -> str:
@@ -189,7 +193,7 @@ class Accountant:
                 raise InvalidParameterError(f"The accountant {self.path} keeps the budget of another table.")
             if books.unit not in {None, unit}:
                 raise InvalidParameterError(
-                    f"The accountant {self.path} keeps a budget per {books.unit}, not per {unit}; ask with that unit."
+                    f"The accountant {self.path} keeps a budget for {books.unit}, not for {unit}; ask for the same."
                 )
             others, note = budgets_of(fingerprint, chain.name, self.path)
             if books.data is None:
@@ -209,8 +213,9 @@ class Accountant:
         require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
         with self._opened() as (store, chain):
             books = Books.of(chain)
-            _refuse_overspending("the table", books.total - sum(books.spent.values()), cost)
-            _refuse_overspending(f"analyst {analyst!r}", books.per_analyst - books.spent.get(analyst, 0), cost)
+            left, own = books.total - sum(books.spent.values()), books.per_analyst - books.spent.get(analyst, 0)
+            _refuse_overspending("the table", left, cost, books.unit)
+            _refuse_overspending(f"analyst {analyst!r}", own, cost, books.unit)
             _refuse_chance(books.total_delta - books.delta, chance)
             said = {"analyst": analyst, "units": cost, "delta": chance, "question": question}
             chain.append(store, {"kind": SPENT, "time": _now(), **said})
@@ -244,6 +249,7 @@ class Accountant:
             books = Books.of(chain)
         granted, gone = books.total_delta, books.delta
         return Balance(
+            neighbors=books.unit or UNBOUND,
             total=_spending(sum(books.spent.values()), books.total),
             delta=Spending(spent=shown_delta(gone), budget=shown_delta(granted), left=shown_delta(granted - gone)),
             analysts={analyst: _spending(units, books.per_analyst) for analyst, units in books.spent.items()},
@@ -329,11 +335,12 @@ def _spending(spent: int, budget: int) -> Spending:
     return Spending(spent=shown(spent), budget=shown(budget), left=shown(budget - spent))
 
 
-def _refuse_overspending(whose: str, left: int, cost: int) -> None:
+def _refuse_overspending(whose: str, left: int, cost: int, neighbors: str | None) -> None:
     if cost > left:
+        about = "" if neighbors is None else f" The epsilon is for {neighbors}."
         raise InfeasibleError(
             f"The budget of {whose} has {shown(left)} left, but the question costs {shown(cost)}; "
-            "ask with a smaller epsilon or stop asking."
+            f"ask with a smaller epsilon or stop asking.{about}"
         )
 
 

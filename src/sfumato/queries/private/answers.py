@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import loss
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,6 +24,7 @@ class PrivateAnswer:
         stated number per person were left out.
     mechanism, scale : the mechanism and its noise scale, in the units of the answer.
     epsilon : the cost of the answer, an exact decimal number.
+    neighbors : what the epsilon is about: which tables it keeps from being told apart.
     steps : what was done to the value after the noise was added.
     """
 
@@ -34,11 +36,12 @@ class PrivateAnswer:
     mechanism: str
     scale: float
     epsilon: str
+    neighbors: str
     steps: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         span = f"{self.lower:.6g} to {self.upper:.6g} with confidence {self.confidence:g}"
-        return f"PrivateAnswer({self.value:.6g}, {span}, epsilon {self.epsilon})"
+        return f"PrivateAnswer({self.value:.6g}, {span}, {loss(self.epsilon, self.neighbors)})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,13 +67,15 @@ class PrivateCounts:
     mechanism: str
     scale: float
     epsilon: str
+    neighbors: str
     tree: tuple[Floats, ...] = ()
     branching: int = 0
     steps: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         steps = f", {', '.join(self.steps)}" if self.steps else ""
-        return f"PrivateCounts({len(self.cells)} cells of {', '.join(self.columns)}, epsilon {self.epsilon}{steps})"
+        cost = loss(self.epsilon, self.neighbors)
+        return f"PrivateCounts({len(self.cells)} cells of {', '.join(self.columns)}, {cost}{steps})"
 
     def __getitem__(self, cell: str | tuple[str, ...]) -> float:
         """Return the count of one cell."""

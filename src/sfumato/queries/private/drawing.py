@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.neighbors import loss
 from sfumato.queries.private.answers import PrivateCounts
 
 WIDTH, HEIGHT = 640, 300
@@ -52,7 +53,7 @@ def draw_counts(answer: PrivateCounts, *, truth: Sequence[float] | None = None) 
             parts.append(f'<circle cx="{middle:.1f}" cy="{y(dots[place]):.1f}" r="2.5" fill="#D55E00"/>')
         if place % max(1, -(-cells // MOST_LABELS)) == 0:
             parts.append(_label(middle, ", ".join(answer.cells[place])))
-    title = f"{answer.question}, epsilon {answer.epsilon}, {answer.confidence:.0%} intervals"
+    title = f"{answer.question}, {loss(answer.epsilon, answer.neighbors)}, {answer.confidence:.0%} intervals"
     head = f'<text x="{LEFT}" y="16" font-size="12" fill="currentColor">{escape(title)}</text>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.fingerprint import fingerprint
+from sfumato.neighbors import ROW, individual
 from sfumato.queries.estimates.rows import refuse_unknown, satisfying
 from sfumato.queries.private import grids, noise, post_processing, quantiles, wavelet
 from sfumato.queries.private.accountant import Accountant, recording_refusals
@@ -50,7 +51,7 @@ class Unit:
     max_rows: int
 
     def __str__(self) -> str:
-        return "row" if self.person is None else f"person by {self.person!r} with at most {self.max_rows} rows"
+        return ROW if self.person is None else individual(self.person, self.max_rows)
 
 
 class PrivateTable:
@@ -100,7 +101,7 @@ class PrivateTable:
         self._stated = stated(table, bounds or {}, categories or {})
 
     def __repr__(self) -> str:
-        return f"PrivateTable({len(self._stated.columns)} columns, per {self.unit}, analyst {self.analyst!r})"
+        return f"PrivateTable({len(self._stated.columns)} columns, for {self.unit}, analyst {self.analyst!r})"
 
     @property
     def unread(self) -> dict[str, int]:
@@ -201,6 +202,7 @@ class PrivateTable:
             mechanism=noise.SELECTION,
             scale=scale,
             epsilon=paid.cost,
+            neighbors=str(self.unit),
         )
 
     @recording_refusals
@@ -278,6 +280,7 @@ class PrivateTable:
             mechanism=f"{noise.LAPLACE}, on an adaptive grid",
             scale=found.scale,
             epsilon=paid.cost,
+            neighbors=str(self.unit),
             steps=("made consistent",),
             corners=corners,
         )
@@ -317,6 +320,7 @@ class PrivateTable:
             mechanism=noise.LAPLACE if shape == "cells" else f"{noise.LAPLACE}, on a {shape}",
             scale=scale,
             epsilon=paid.cost,
+            neighbors=str(self.unit),
             tree=tree,
             branching=branching if tree else 0,
         )
@@ -354,6 +358,7 @@ class PrivateTable:
             mechanism=noise.LAPLACE,
             scale=drawn.scale * step,
             epsilon=paid.cost,
+            neighbors=str(self.unit),
         )
 
     def _adding(self, sensitivity: int) -> Callable[[Fraction], None]:
