@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from purse import Purse
-from sfumato.exceptions import SfumatoError
+from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.places import (
     Area,
     Squares,
@@ -83,6 +83,15 @@ def test_a_count_is_refused_alike_or_answered_whatever_one_more_person_adds(rows
     seen = [happening(each, asked) for each in (rows, [*rows, *more], [])]
     assert repr(seen[1]) == repr(seen[2]) == repr(seen[0])
     assert len(seen[0][2]) == 1
+
+
+@pytest.mark.parametrize("name", ["tree", "n-grams"])
+@pytest.mark.parametrize("length", [101, 2**40, 10**30])
+def test_sequences_too_long_for_a_memory_are_refused_before_payment(name, length):
+    asked = {"name": name, "named": False, "places": SQUARES, "epsilon": 1, "numbers": (length, 1, 1)}
+    seen = [happening(rows, asked) for rows in ([], [USUAL], [USUAL] * 50)]
+    assert seen[0][0] is InvalidParameterError
+    assert repr(seen[0]) == repr(seen[1]) == repr(seen[2])
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sfumato.collecting.coins import BitSource, Whole
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.mean_estimate import MeanEstimate
-from sfumato.collecting.randomized_response import DIFFERENT_VALUES, are_different, places_or_any
+from sfumato.collecting.randomized_response import DIFFERENT_VALUES, are_different, places_or_any, told_values
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
 
@@ -167,7 +167,7 @@ def check_domain(owner: object, values: object) -> tuple[Any, ...]:
     listed: Any = values
     good = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str)
     domain = tuple(listed) if good else ()
-    require(are_different(domain), owner, "values", DIFFERENT_VALUES, len(domain))
+    require(are_different(domain), owner, "values", DIFFERENT_VALUES, told_values(domain))
     return domain
 
 

@@ -47,7 +47,7 @@ class RandomizedResponse:
     def __post_init__(self) -> None:
         values = tuple(self.values)
         object.__setattr__(self, "values", values)
-        require(are_different(values), self, "values", DIFFERENT_VALUES, len(values))
+        require(are_different(values), self, "values", DIFFERENT_VALUES, told_values(values))
         if (self.truth is None) == (self.matrix is None):
             require(
                 condition=False, owner=self, parameter="truth", expected="given, or else matrix, not both", got=None
@@ -151,6 +151,14 @@ def are_different(values: Sequence[Any]) -> bool:
     except TypeError:
         return False
     return LEAST_VALUES <= len(values) == len(written)
+
+
+def told_values(values: Sequence[Any]) -> str:
+    """Say what a domain lacks, without its values."""
+    try:
+        return f"{len(values)} values, {len({text(value) for value in values})} of them different"
+    except TypeError:
+        return "one that is missing or of no known type; name it, as in 'none'"
 
 
 def _refuse_single(values: Any, what: str) -> None:

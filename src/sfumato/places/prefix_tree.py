@@ -25,6 +25,7 @@ from sfumato.validation import is_whole, require
 
 Integers = npt.NDArray[np.int64]
 MOST_CHILDREN = 4_000_000
+MOST_LENGTH = 100  # of sequences
 MOST_POINTS = 10_000_000  # of made-up ways
 
 
@@ -158,8 +159,8 @@ def private_prefix_tree(
     .. [1] Chen, Fung, Desai, Sossou, "Differentially private transit data publication: a case study on the Montreal
        transportation system", KDD 2012. https://doi.org/10.1145/2339530.2339564
     """
-    for name, value in (("height", height), ("trips", trips)):
-        require(is_whole(value) and value >= 1, "private_prefix_tree", name, "a whole number of at least 1", value)
+    _check_length("private_prefix_tree", "height", height)
+    require(is_whole(trips) and trips >= 1, "private_prefix_tree", "trips", "a whole number of at least 1", trips)
     numbers, names = place_numbers(ways, places)
     question = f"prefix tree of {len(names)} places, height {height}"
     paid = pay(ways, (epsilon, accountant, analyst), question, sensitivity=trips * height)
@@ -195,7 +196,8 @@ def private_n_grams(
     .. [1] Chen, Acs, Castelluccia, "Differentially private sequential data publication via variable-length n-grams",
        CCS 2012. https://doi.org/10.1145/2382196.2382263
     """
-    for name, value in (("size", size), ("longest", longest), ("trips", trips)):
+    _check_length("private_n_grams", "size", size)
+    for name, value in (("longest", longest), ("trips", trips)):
         require(is_whole(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
     numbers, names = place_numbers(ways, places)
     question = f"sequences of {len(names)} places, up to {size}"
@@ -204,6 +206,12 @@ def private_n_grams(
     early = np.arange(len(some)) - some.offsets[some.way] < longest
     grown = _grown(_windows(only_points(some, early), size), names, size, trips * longest, paid)
     return SequenceCounts(**grown, middles=middles_of(places))
+
+
+def _check_length(owner: str, name: str, length: int) -> None:
+    """Refuse sequences so long that a memory may not hold them, however many points there are."""
+    good = is_whole(length) and 1 <= length <= MOST_LENGTH
+    require(good, owner, name, f"a whole number from 1 to {MOST_LENGTH}", length)
 
 
 def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:
