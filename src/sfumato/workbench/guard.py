@@ -21,6 +21,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.workbench.peers import is_stranger
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types sfumato"
@@ -107,6 +109,8 @@ class Entrance:
             return 421, "This server does not answer to that name; open the address that the command printed."
         if self.proxy is not None and headers.get("x-forwarded-proto") != "https":
             return 403, "Behind a proxy, this server answers HTTPS only."
+        if self.proxy is None and is_stranger(scope.get("client"), scope.get("server")):
+            return 403, "This server answers the user who started it only."
         return (404, CLOSED) if path is None else self._refused_below(path, scope["method"], headers)
 
     def _refused_below(self, path: str, method: str, headers: Headers) -> tuple[int, str] | None:

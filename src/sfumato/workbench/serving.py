@@ -92,7 +92,13 @@ async def _serve(
             )
         application = Application(desk, gate, language=serving.language, max_upload=serving.max_upload)
         config = uvicorn.Config(
-            application.asgi(), access_log=False, log_level="error", lifespan="off", server_header=False, ws="none"
+            application.asgi(),
+            access_log=False,
+            log_level="error",
+            lifespan="off",
+            server_header=False,
+            proxy_headers=False,  # anybody could write them
+            ws="none",
         )
         server = uvicorn.Server(config)
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]  # they are ours
