@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.numbers import DAY, Numbers, to_numbers
+from sfumato.table.numbers import DAY, Numbers, refuse_huge, to_numbers
 
-LARGEST = 1e100  # sums of squares of larger numbers might exceed the range of float64
 LARGEST_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number
 
 
@@ -80,11 +79,10 @@ def from_texts(values: Sequence[str | None], kind: ColumnKind) -> pa.Array:
 
 def matrix_of(table: pa.Table, names: Sequence[str]) -> Numbers:
     """Return columns as a matrix of numbers, with a row per record; refuse numbers too large to square."""
+    refuse_huge(table, names)
     values = np.empty((table.num_rows, len(names)))
     for place, name in enumerate(names):
         values[:, place] = to_numbers(table.column(name))
-        if table.num_rows and np.abs(values[:, place]).max() > LARGEST:
-            raise SchemaError(f"Column {name!r} contains numbers beyond {LARGEST:g}; measure it in a larger unit.")
     return values
 
 

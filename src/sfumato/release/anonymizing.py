@@ -42,7 +42,13 @@ from sfumato.release.release import Release
 from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
 from sfumato.release.storing import staged, stored
 from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
-from sfumato.release.tasks import refuse_free_text, refuse_rows_of_individuals, refuse_unpublished, task_of
+from sfumato.release.tasks import (
+    refuse_free_text,
+    refuse_huge_numbers,
+    refuse_rows_of_individuals,
+    refuse_unpublished,
+    task_of,
+)
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
 from sfumato.table.atomic import local_path, refuse_missing_parent, refuse_occupied
@@ -260,6 +266,7 @@ def _released(
     refuse_unpublished(recipe)
     refuse_rows_of_individuals(recipe, table)
     refuse_free_text(recipe, table)
+    refuse_huge_numbers(recipe, table)
     refuse_unfit_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
     order, searched = in_fixed_order(table, schema) if fixed else (None, table)

@@ -19,6 +19,7 @@ from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.tasks import (
     coded_task,
     refuse_free_text,
+    refuse_huge_numbers,
     refuse_rows_of_individuals,
     refuse_unfit_blocks,
     refuse_unkept,
@@ -89,6 +90,7 @@ def _found(recipe: Recipe, table: pa.Table) -> Iterator[Refusal]:
         refuse_unpublished(recipe)
         refuse_rows_of_individuals(recipe, table)
         refuse_free_text(recipe, table)
+        refuse_huge_numbers(recipe, table)
         refuse_unfit_masking(recipe)
         refuse_unfit_blocks(recipe)
         source = mask_source(table, earlier_steps(recipe.masking), recipe.schema.quasi, lambda _: Stream())

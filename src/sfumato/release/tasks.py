@@ -30,6 +30,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
+from sfumato.table.numbers import refuse_huge
 from sfumato.table.persons import RowsPerIndividual
 from sfumato.validation import is_whole
 
@@ -79,6 +80,12 @@ def refuse_rows(found: RowsPerIndividual | None) -> None:
             f"{found.sentence} Keep one row per individual, or give count_rows=True to count rows.",
             [{"count_rows": True, **found.sentence.told}],
         )
+
+
+def refuse_huge_numbers(recipe: Recipe, table: pa.Table) -> None:
+    """Refuse to publish columns whose numbers cannot be averaged."""
+    schema = recipe.schema
+    refuse_huge(table, (*schema.quasi, *schema.sensitive, *schema.insensitive))
 
 
 def refuse_free_text(recipe: Recipe, table: pa.Table) -> None:

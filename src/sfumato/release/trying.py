@@ -20,7 +20,7 @@ from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
 from sfumato.release.release import Release
-from sfumato.release.tasks import refuse_free_text, refuse_rows_of_individuals
+from sfumato.release.tasks import refuse_free_text, refuse_huge_numbers, refuse_rows_of_individuals
 from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.reporting.folders import read_facts
@@ -59,6 +59,7 @@ def try_algorithms(
     recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     refuse_rows_of_individuals(recipe, table)
     refuse_free_text(recipe, table)
+    refuse_huge_numbers(recipe, table)
     chosen = dict(_chosen(algorithms))
     found: list[ComparedRelease] = []
     refused: dict[str, str] = {}

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
 
 Numbers = npt.NDArray[np.float64]
 
+LARGEST = 1e100  # sums of squares of larger numbers might exceed the range of float64
 DAY = 86_400_000_000  # in microseconds
 
 
@@ -18,6 +24,17 @@ def has_distances(type_: pa.DataType) -> bool:
     (True, False)
     """
     return bool(not pa.types.is_string(type_) and not pa.types.is_boolean(type_))
+
+
+def refuse_huge(table: pa.Table, names: Iterable[str]) -> None:
+    """Refuse numbers whose sums of squares might exceed the range of float64, as marks of missing values do."""
+    for name in names:
+        column = table.column(name)
+        if pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) > LARGEST:
+            raise SchemaError(
+                f"Column {name!r} contains numbers beyond 1e100; measure it in a larger unit, or empty the cells where "
+                "they stand for missing values."
+            )
 
 
 def to_numbers(column: pa.ChunkedArray) -> Numbers:

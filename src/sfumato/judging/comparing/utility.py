@@ -22,7 +22,7 @@ from sfumato.judging.comparing.tabulation import (
 from sfumato.judging.evidence import Evidence
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.numbers import Numbers, has_distances, to_numbers
+from sfumato.table.numbers import Numbers, has_distances, refuse_huge, to_numbers
 from sfumato.table.values import texts
 
 MOST_COLUMNS = 10
@@ -101,6 +101,7 @@ def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     """Compare what analysts find in evidence that others judge, too; see `compare_utility`."""
     evidence.refuse_counted("Comparing what analysts find")
     names = [name for name in _by_role(evidence) if _is_measured(evidence.source[name])]
+    refuse_huge(evidence.source, names)
     if target is not None and target not in names:
         raise SchemaError(f"Column {target!r} is no published column of numbers; name another target.")
     target = target or next(iter(names), None)
