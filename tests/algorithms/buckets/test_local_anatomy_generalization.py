@@ -148,6 +148,17 @@ def test_small_patterns_go_where_most_attributes_are_shared():
     assert [each.flagged.tolist() for each in left if 0 in each.rows] == [[False, True, True]]
 
 
+def test_small_patterns_prefer_one_that_hides_them_to_one_that_loses_less():
+    """Rows 3 and 4 leave the second attribute open: with row 5, whose cell stands in a bucket, they would be two."""
+
+    def pool(flags, rows):
+        return Pool(np.array(flags, dtype=np.bool_), np.array(rows))
+
+    left, _ = merged([pool([0, 0, 0], [0, 1, 2]), pool([1, 0, 0], [3, 4]), pool([1, 1, 0], [5])], 3, 0)
+    assert [each.rows.tolist() for each in left] == [[0, 1, 2]]
+    assert sorted(guest.rows.tolist() for guest in left[0].guests) == [[3, 4], [5]]
+
+
 def test_patterns_part_all_records():
     flags = [np.array([0, 1, 0, 1, 0], dtype=np.bool_), np.array([0, 0, 0, 1, 1], dtype=np.bool_)]
     pools = pools_of(flags, np.array([0, 1, 2, 3]))

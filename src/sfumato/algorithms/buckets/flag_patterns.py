@@ -48,7 +48,8 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
     """Combine patterns of fewer than k records with others; return the remaining pools, and records to suppress.
 
     The smallest pattern goes first, to the pattern with which it has the most unflagged attributes in common; among
-    several, to the one that loses fewest. A pattern of at least k records takes it as a guest of one of its groups. One
+    several, to one of at least k records, and to the one that loses fewest. A pattern of at least k records takes it as
+    a guest of one of its groups; where it flags no more than its guest, it hides whoever knows all open cells. One
     that has no attribute in common with any other is suppressed, if that many records may be: otherwise at least k more
     records would be published without any quasi-identifier.
     """
@@ -59,7 +60,7 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
         if len(small.rows) >= k:
             break
         left.pop(number)
-        host = _host(small, left)
+        host = _host(small, left, k)
         nothing_shared = bool((small.flagged | left[host].flagged).all())
         if nothing_shared and not (small.flagged & left[host].flagged).all() and len(small.rows) <= spare - len(lost):
             lost = np.concatenate([lost, small.rows])
@@ -71,13 +72,17 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
     return left, lost
 
 
-def _host(small: Pool, others: Sequence[Pool]) -> int:
-    """Find the pool with the most unflagged attributes in common; among several, the least loss, then the largest."""
+def _host(small: Pool, others: Sequence[Pool], k: int) -> int:
+    """Find the pool with the most unflagged attributes in common; among several, one of k records with the least loss.
+
+    If all unflagged attributes are common to both, records of the pool are ruled out by no cell that somebody knows of
+    the small one's; k of them are enough to hide everybody.
+    """
     patterns = np.array([pool.flagged for pool in others]).reshape(len(others), -1)
     shared = (~patterns & ~small.flagged).sum(axis=1)
     losing = (~patterns & small.flagged).sum(axis=1)
     sizes = np.array([len(pool.rows) for pool in others])
-    return int(np.lexsort((-sizes, losing, -shared))[0])
+    return int(np.lexsort((-sizes, losing, sizes < k, -shared))[0])
 
 
 def group_pools(pools: Sequence[Pool], columns: Sequence[CodedColumn], cut: Cut, rows: int) -> Labels:
