@@ -9,11 +9,18 @@ from starlette.requests import Request
 
 from sfumato.exceptions import InvalidParameterError
 
+MOST = 64 << 20  # bytes of what is no file
+
 
 async def body_of(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request has for its body."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST:
+            raise InvalidParameterError(f"The body of this request has more than {MOST:,} bytes; send it as a file.")
     try:
-        content = json.loads(await request.body() or b"{}")
+        content = json.loads(body or b"{}")
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):

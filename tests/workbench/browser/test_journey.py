@@ -105,3 +105,15 @@ def test_while_an_optimal_search_runs_two_lines_show_how_far_it_is(persons_serve
     expect(page.locator("#lines svg polyline")).to_have_count(2)
     expect(page.locator("#lines svg text")).to_have_text(["bound 0.2500", "best 0.5000"])
     here.check_access()
+
+
+def test_a_search_that_is_started_twice_in_a_row_is_started_once(persons_server, visit):
+    here = visit(persons_server).enter(persons_server.begin_again())
+    expect(here.page.locator("#size")).to_be_visible()
+    here.go("search")
+    expect(here.page.locator("#progress")).to_be_hidden()
+    asked = []
+    here.page.on("request", lambda request: asked.append(request.post_data) if request.url.endswith("/jobs") else None)
+    here.page.dblclick("#start")
+    here.page.wait_for_url("**/release")
+    assert len([each for each in asked if "anonymize" in each]) == 1

@@ -311,11 +311,13 @@ document.addEventListener("submit", (event) => {
   const { job, next } = form.dataset;
   if (job === undefined) return;
   event.preventDefault();
+  if (form.dataset.sent) return; // twice in a row is once
+  form.dataset.sent = "true";
   const given = { ...fieldsOf(form), ...(form.dataset.with ? JSON.parse(form.dataset.with) : {}) };
   attempt(async () => {
     const state = await startJob({ verb: job, ...given });
     if (state.state === "done" && next) location.assign(next);
-  });
+  }).finally(() => { delete form.dataset.sent; });
 });
 
 // Keys: none while typing.
