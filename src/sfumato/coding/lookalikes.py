@@ -18,7 +18,8 @@ NEAR = 1e-12  # of a number: what sums of decimal fractions differ by at most
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 INTERVAL = re.compile(rf"([\[(])({NUMBER.pattern}),({NUMBER.pattern})([\])])")
 MEMBER = re.compile(r'"(?:[^"]|"")*"|[^,]+')
-AROUND_MARKS = r"\s*([\[\](){},;:/|+\-])\s*"
+AROUND_MARKS = r"\s*([\[\](){},;:/|+\-%])\s*"
+DASHES, APOSTROPHES, QUOTES = "[\u2010-\u2015\u2212]", "[\u2018-\u201b\u2032\u00b4`]", "[\u201c-\u201f\u2033]"
 
 
 def lookalikes(values: pa.Array) -> Ints | None:
@@ -55,7 +56,9 @@ def written_alike(values: pa.Array) -> pa.Array:
     plain = pc.utf8_lower(pc.utf8_normalize(plain, form="NFKC"))
     for written, meant in (("\u00df", "ss"), ("\u0131", "i"), ("\u03c2", "\u03c3"), ("i\u0307", "i")):
         plain = pc.replace_substring(plain, written, meant)
-    plain = pc.utf8_normalize(pc.replace_substring_regex(plain, r"[\p{Cf}\p{Cc}]", ""), form="NFC")
+    for pattern, meant in ((DASHES, "-"), (APOSTROPHES, "'"), (QUOTES, '"'), (r"[\p{Cf}\p{Cc}]", "")):
+        plain = pc.replace_substring_regex(plain, pattern, meant)
+    plain = pc.utf8_normalize(plain, form="NFC")
     return pc.utf8_trim_whitespace(pc.replace_substring_regex(plain, AROUND_MARKS, r"\1"))
 
 

@@ -172,7 +172,8 @@ def _odd(word: str) -> float:
         if not (one + two).isascii()
     )
     signs = sum((one in NO_LETTERS and two.isalpha()) or (two in NO_LETTERS and one.isalpha()) for one, two in pairs)
-    return (capitals + signs) * RARE / 3
+    odd: int = capitals + signs
+    return odd * RARE / 3
 
 
 def _asian(word: str, encoding: str) -> float:
