@@ -49,3 +49,28 @@ def test_an_exhausted_budget_and_bad_requests_are_told_by_the_exit_code(run, sea
     nobody = log(run, searches, out, "--keep", "popular", epsilon="1")
     assert nobody.exit_code == 2
     assert "keep must be 'random' or 'frequent'" in nobody.output
+
+
+ODD = (
+    b"",
+    b"u1\n",
+    b"u1,news,a.org,more\n",
+    b'u1,"news\n,news,\nu1,,\n',
+    b"u1,\xff\xfe,\x00\nu1,a\rb,c\n",
+    b"u1," + b"x" * 300_000 + b",y\n",
+    "u1,\u00e9\u200b,\u2028\n".encode(),
+)
+
+
+def test_whatever_one_person_adds_to_a_log_the_command_says_the_same(run, searches, tmp_path):
+    whole, seen = searches.read_bytes(), set()
+    for number, odd in enumerate([*ODD, None]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        file = folder / "log.csv"
+        file.write_bytes(whole.split(b"\n")[0] + b"\n" if odd is None else whole + odd)
+        granted = ("--total", "1", "--total-delta", "1e-5", "--another-budget")  # some of these logs are read alike
+        done = log(run, file, folder / "out.csv", *granted, epsilon="0.1")
+        seen.add((done.exit_code, done.output.replace(str(folder), "")))
+    assert len(seen) == 1, seen
+    assert seen.pop()[0] == 0
