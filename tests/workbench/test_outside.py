@@ -49,6 +49,7 @@ def test_people_that_somebody_knows_are_attacked_as_by_the_library(searched, tmp
         original=table,
         key="name",
         correspondence=release.correspondence,
+        models=release.recipe.models,
         seed=0,
     )
     assert job.result == {"rows": 179, **json.loads(json.dumps(found.to_dict()))}

@@ -73,8 +73,8 @@ def test_what_the_library_refuses_is_told_in_its_sentence(desk):
 @pytest.mark.parametrize(
     ("column", "kind", "found"),
     [
-        (AGE, "intervals", {"kind": "intervals", "widths": [5, 10, 20, 40]}),
-        (ADMITTED, "intervals", {"kind": "intervals", "widths": ["month", "quarter", "year"]}),
+        (AGE, "intervals", {"kind": "intervals", "widths": [2, 10, 20, 40]}),
+        (ADMITTED, "intervals", {"kind": "intervals", "widths": ["day", "month", "quarter", "year"]}),
         (JOB, "taxonomy", {"kind": "taxonomy", "tree": ["clerk", "cook", "nurse", "smith"]}),
         (JOB, "ordered-groups", {"kind": "ordered-groups", "groups": ["clerk", "cook", "nurse", "smith"]}),
         (JOB, "prefixes", {"kind": "prefixes"}),
