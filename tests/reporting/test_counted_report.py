@@ -114,7 +114,7 @@ def test_releases_are_compared_without_what_needs_records(handovers):
     facts = compared_facts(Judged(handovers[1]))
     assert [facts[part] for part in OF_RECORDS] == [None, None, None]
     assert worst_exposure_facts(handovers[1].evidence) is None
-    assert worst_attack_facts(handovers[1].evidence) is None
+    assert worst_attack_facts(handovers[1].evidence, ()) is None
 
 
 @pytest.mark.parametrize(

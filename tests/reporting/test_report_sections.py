@@ -37,7 +37,8 @@ def many_secrets() -> sf.Release:
         insensitive=["notes"],
         hierarchies={"age": sf.Intervals(20, 40)},
     )
-    return sf.anonymize(people, schema, [sf.KAnonymity(k=5)], sf.FixedLevels(levels={"age": 1, "sex": 0}), seed=1)
+    levels = sf.FixedLevels(levels={"age": 1, "sex": 0})
+    return sf.anonymize(people, schema, [sf.KAnonymity(k=5)], levels, publish_text=["notes"], seed=1)
 
 
 @pytest.fixture(scope="module")
