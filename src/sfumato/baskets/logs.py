@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.baskets.thresholds import leak, threshold
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import fingerprint_of_rows
 from sfumato.neighbors import individual, loss
 from sfumato.queries.estimates.rows import refuse_unknown
 from sfumato.queries.private import noise
@@ -132,7 +132,7 @@ def private_counts(
     require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
     noise.refuse_too_small(max_items, Fraction(units, UNIT))
     noise.opendp()
-    accountant.belong_to(fingerprint(all_texts(table)), individual(person))
+    accountant.belong_to(fingerprint_of_rows(all_texts(table)), individual(person))
     question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"
     accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
     codes, items = _items_of(table, columns)

@@ -19,7 +19,7 @@ from scipy import stats
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.queries.estimates.rows import satisfying
 from sfumato.queries.private import noise, quantiles
-from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
 from sfumato.queries.private.columns import stated, step_of, whole_steps
 from sfumato.queries.private.post_processing import consistent, consistent_leaves, non_negative, tree_of
 from sfumato.queries.private.private_table import PrivateTable, _first_rows
@@ -526,3 +526,11 @@ def test_a_tree_that_is_far_larger_than_its_leaves_is_refused_and_costs_nothing(
     with pytest.raises(InvalidParameterError, match="branch less"):
         table.histogram("sex", epsilon=1, shape="tree", branching=10**9)
     assert table.accountant.balance().answers == 0
+
+
+def test_the_same_rows_in_another_order_have_the_same_budget(tmp_path):
+    table = pa.table({"age": [20, 30, 40], "sex": ["f", "m", None]})
+    PrivateTable(table, accountant=Accountant(tmp_path / "first.sqlite", total=1), analyst="ann")
+    turned = table.take([2, 0, 1]).select(["sex", "age"])
+    with pytest.raises(AnotherBudgetError, match="have a budget already"):
+        PrivateTable(turned, accountant=Accountant(tmp_path / "second.sqlite", total=1), analyst="ann")

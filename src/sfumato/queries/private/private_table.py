@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import fingerprint_of_rows
 from sfumato.neighbors import ROW, individual
 from sfumato.queries.estimates.rows import refuse_unknown, satisfying
 from sfumato.queries.private import grids, noise, post_processing, quantiles, wavelet
@@ -92,7 +92,7 @@ class PrivateTable:
         table = cells_of(data)
         self.unit = _unit(table, person, max_rows)
         self._form = stated(table.slice(0, 0), bounds or {}, categories or {})
-        accountant.belong_to(fingerprint(all_texts(table)), str(self.unit))
+        accountant.belong_to(fingerprint_of_rows(all_texts(table)), str(self.unit))
         if person is not None:
             table = table.filter(pa.array(_first_rows(table[person], self.unit.max_rows)))
         self.accountant = accountant
