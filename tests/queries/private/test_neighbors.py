@@ -11,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import SfumatoError
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.private_table import PrivateTable
@@ -121,7 +122,7 @@ def same_for_all(ask, tables, frame=pandas_of):
     assert len(first[2]) == (first[0] == "answered")
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     rows=ROWS,
     more=st.tuples(*[st.sampled_from(ODD)] * len(COLUMNS)),

@@ -178,7 +178,7 @@ class Accountant:
         self.path = Path(path)
         if not self.path.is_file():
             raise ReadError(f"There is no accountant file {self.path}.")
-        with self._opened(new=True) as (_, chain):
+        with self._opened(unknown=True) as (_, chain):
             if remembered_head(chain.name) == chain.newest:
                 return "There is nothing to repair."
             remember(chain.newest)
@@ -277,7 +277,7 @@ class Accountant:
                 )
 
     @contextmanager
-    def _opened(self, *, new: bool = False) -> Iterator[tuple[sqlite3.Connection, EntryChain]]:
+    def _opened(self, *, unknown: bool = False) -> Iterator[tuple[sqlite3.Connection, EntryChain]]:
         """Hold the file; refuse one that is not an accountant's, that was changed, or that is an older copy."""
         try:
             with held(self.path, WHAT) as store:
@@ -285,7 +285,7 @@ class Accountant:
                 if known.get("format") != FORMAT or not NAME.fullmatch(known.get("name", "")):
                     raise damaged(self.path, WHAT)
                 chain = EntryChain.read(store, self.path, known["name"], WHAT)
-                if chain.entries and not new and remembered_head(chain.name) is None:
+                if chain.entries and not unknown and remembered_head(chain.name) is None:
                     raise ReadError(
                         f"Nothing is remembered of the accountant {self.path}: it was made elsewhere or by somebody "
                         "else. If it is the newest copy, go on with it by Accountant.repair or sfumato query repair."
