@@ -88,7 +88,8 @@ class SearchBeliefs:
         said = self.to_dict()
         return (
             f"<minimality of {self.sensitive!r}: {said['exceeding']:,} of {said['targets']:,} individuals are surely "
-            f"believed to have a value with more than {said['limit']:.3g}, at most {said['largest_belief']:.3g}; "
+            f"believed to have a value with more than {said['limit']:.3g}; the largest belief found is "
+            f"{said['largest_belief']:.3g}; "
             f"{said['undecided']:,} undecided, as every group was dealt again at least {said['dealt']:,} times>"
         )
 
