@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato.core.publication import Proof
+from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
 from sfumato.words import words_in
 from sfumato.workbench.pages.explore import _kept, _told
 
@@ -21,6 +23,17 @@ def test_the_best_is_called_proven_only_if_it_is():
     gap = _told(explored(proven=False), SAY)
     assert "proven" not in gap
     assert "The best one found loses 0.141202; none can lose less than 0.1." in gap
+
+
+def test_large_losses_are_no_powers_of_ten():
+    best = {"levels": {"age": 1}, "loss": 1.128e9, "suppressed": 3}
+    assert "nothing loses less than 1,128,000,000." in _told(explored(best=best), SAY)
+    nodes = [{"levels": {"age": level}, "loss": 3e8 * (level + 1), "suppressed": level} for level in range(4)]
+    said = ScatterWords(title="t", description="d", loss="l", suppressed="s")
+    picture = solution_scatter(nodes, 100, marked={}, said=said)
+    assert "1,200,000,000" in picture
+    assert "e+" not in picture
+    assert "1,260,000,000" in Proof("discernibility", 1.26e9, 1.26e9, 12, 34).sentence
 
 
 def test_no_solution_and_nodes_that_were_not_checked_are_told():

@@ -21,6 +21,7 @@ from sfumato.reporting.node_looks import (
     legend_places,
     node_words,
 )
+from sfumato.reporting.numbers import rounded
 from sfumato.words import Words
 
 WIDTH, HEIGHT = 760.0, 430.0
@@ -88,7 +89,7 @@ def _axis_drawn(axis: Axis, title: str) -> Iterator[str]:
     for value in axis.ticks:
         y = float(_placed(axis, np.array([value]))[0])
         yield line(LEFT, y, RIGHT, y, ink=FAINT)
-        yield words(LEFT - 8, y + 4, f"{value:.6g}", size=11, ink=QUIET, anchor="end")
+        yield words(LEFT - 8, y + 4, rounded(value, 6), size=11, ink=QUIET, anchor="end")
     yield words(MARGIN, TOP - 12, title, size=12, ink=QUIET)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, text_width
-from sfumato.reporting.numbers import count
+from sfumato.reporting.numbers import count, rounded
 from sfumato.words import Words
 
 PAPER = "#ffffff"
@@ -42,7 +42,7 @@ def node_words(explored: Exploration, node: int, say: Words) -> str:
     status = say(f"lattice.one.{STATUS_KEYS[Status(int(explored.status[node]))]}")
     parts = [say("lattice.node", levels=levels, status=status)]
     if not np.isnan(explored.loss[node]):
-        parts.append(f"{explored.proof.objective} {explored.loss[node]:.4g}")
+        parts.append(f"{explored.proof.objective} {rounded(float(explored.loss[node]))}")
     if explored.suppressed[node] >= 0:
         parts.append(say("lattice.suppressed", n=int(explored.suppressed[node])))
     return between.join(parts)
@@ -50,7 +50,7 @@ def node_words(explored: Exploration, node: int, say: Words) -> str:
 
 def best_title(explored: Exploration, best: int, say: Words) -> str:
     """Describe what the best node loses."""
-    return say("lattice.best", objective=explored.proof.objective, loss=f"{explored.loss[best]:.4g}")
+    return say("lattice.best", objective=explored.proof.objective, loss=rounded(float(explored.loss[best])))
 
 
 def counted_words(nodes: int, status: Status, say: Words, *, bound: bool = False) -> str:

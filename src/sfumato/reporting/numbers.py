@@ -47,6 +47,15 @@ def level(number: float | str, compared: str) -> str:
     return f"{rounded / 10_000:,.4f}".rstrip("0").rstrip(".")
 
 
+def rounded(number: float, digits: int = 4) -> str:
+    """Format a number with so many digits, or as a whole number; never as a power of ten for large ones.
+
+    >>> rounded(0.42127), rounded(1584.2), rounded(1.128e9), rounded(36170.4, 6)
+    ('0.4213', '1584', '1,128,000,000', '36170.4')
+    """
+    return f"{number:.{digits}g}" if abs(number) < 10**digits else count(number)
+
+
 def measure(number: float, *, share: bool) -> str:
     """Format a measure: a share as a percentage; other numbers with four digits or as whole numbers.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, FAINT, INK, LINE, QUIET, dot, line, picture, words
-from sfumato.reporting.numbers import count, percent
+from sfumato.reporting.numbers import count, percent, rounded
 
 WIDTH, HEIGHT = 680.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, WIDTH - 20, 40.0, HEIGHT - 54
@@ -54,7 +54,7 @@ def solution_scatter(
     for node, many in zip(first.tolist(), counted.tolist(), strict=True):
         levels = ", ".join(f"{name} {level}" for name, level in nodes[node]["levels"].items())
         more = f" (+{count(many - 1)})" if many > 1 else ""
-        tip = f"{levels}: {loss[node]:.4g}, {percent(float(shares[node]))}{more}"
+        tip = f"{levels}: {rounded(float(loss[node]))}, {percent(float(shares[node]))}{more}"
         shapes.append(dot(float(x[node]), float(y[node]), RADIUS, fill=f"{AFTER}99", edge=AFTER, width=0.8, tip=tip))
     shapes += _marks(marked, x, y)
     return picture(WIDTH, HEIGHT, title=said.title, description=said.description, shapes=shapes)
@@ -78,11 +78,13 @@ def _grid(across: Axis, upward: Axis, said: ScatterWords) -> Iterator[str]:
         y = BOTTOM - upward.share(value) * (BOTTOM - TOP)
         yield line(LEFT, y, RIGHT, y, ink=FAINT)
         yield words(
-            LEFT - 8, y + 4, f"{value:.4g}" if value > 1 else f"{100 * value:.4g}%", size=12, ink=QUIET, anchor="end"
+            LEFT - 8, y + 4, rounded(value) if value > 1 else f"{100 * value:.4g}%", size=12, ink=QUIET, anchor="end"
         )
     for value in across.ticks:
         x = LEFT + across.share(value) * (RIGHT - LEFT)
         yield line(x, BOTTOM, x, BOTTOM + 4, ink=QUIET)
-        yield words(x, BOTTOM + 20, f"{value:.4g}", size=12, ink=QUIET, anchor="middle")
+        text = rounded(value)
+        anchor = "end" if x + len(text) * 4 > WIDTH else "middle"
+        yield words(x, BOTTOM + 20, text, size=12, ink=QUIET, anchor=anchor)
     yield words(LEFT, TOP - 20, said.suppressed, size=12, ink=QUIET)
     yield words((LEFT + RIGHT) / 2, BOTTOM + 42, said.loss, size=12, ink=QUIET, anchor="middle")

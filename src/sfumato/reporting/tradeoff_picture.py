@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, words
+from sfumato.reporting.numbers import rounded
 from sfumato.reporting.words import ENGLISH
 from sfumato.words import Words
 
@@ -99,10 +100,10 @@ def _grid(across: Axis, up: Axis, risk: str, loss: str) -> Iterator[str]:
     for value in across.ticks:
         x = LEFT + WIDTH * across.share(value)
         yield line(x, TOP, x, bottom, ink=FAINT)
-        yield words(x, bottom + 18, f"{value:.4g}", size=11, ink=QUIET, anchor="middle")
+        yield words(x, bottom + 18, rounded(value), size=11, ink=QUIET, anchor="middle")
     for value in up.ticks:
         y = bottom - HEIGHT * up.share(value)
         yield line(LEFT, y, right, y, ink=FAINT)
-        yield words(LEFT - 8, y + 4, f"{value:.4g}", size=11, ink=QUIET, anchor="end")
+        yield words(LEFT - 8, y + 4, rounded(value), size=11, ink=QUIET, anchor="end")
     yield words(right, bottom + 38, f"{risk} →", ink=QUIET, anchor="end")
     yield words(LEFT - 40, TOP - 12, f"{loss} ↑", ink=QUIET)

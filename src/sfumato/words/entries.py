@@ -97,6 +97,8 @@ class Words:
     def _field(self, room: str, name: str, value: object) -> object:
         if isinstance(value, int) and not isinstance(value, bool):
             return _Count(value)
+        if isinstance(value, float):
+            return _Number(value)
         if isinstance(value, Mapping):
             return self.again(value)
         if isinstance(value, list | tuple):
@@ -153,6 +155,14 @@ class Entries(Mapping[str, Entry]):
             text = "" if found is None else found.read_text(encoding="utf-8")
             self._read[name] = _flat(tomllib.loads(text), name)
         return self._read[name]
+
+
+class _Number(float):
+    """A number that large values make no power of ten."""
+
+    def __format__(self, spec: str) -> str:
+        said = super().__format__(spec)
+        return f"{float(self):,.0f}" if "e+" in said else said
 
 
 class _Count(int):

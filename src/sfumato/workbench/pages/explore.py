@@ -118,7 +118,7 @@ def _told(found: Mapping[str, Any], say: Words) -> str:
         sentences.append(say("workbench_explore.bounded", n=status["bounded"]))
     if best is None:
         return say.together([*sentences, say("workbench_explore.no_solution")])
-    fields = {"loss": f"{best['loss']:.6g}", "bound": f"{found['bound']:.6g}"}
+    fields = {name: numbers.rounded(value, 6) for name, value in (("loss", best["loss"]), ("bound", found["bound"]))}
     proven = say("workbench_explore.proven", loss=fields["loss"])
     sentences.append(proven if found["proven"] else say("workbench_explore.gap", **fields))
     return say.together([*sentences, say("workbench_explore.corner")])
@@ -227,7 +227,6 @@ def _deeper(
         )
     for name in list(dict.fromkeys(name for each in chosen for name in each["utility"])):
         values = [each["utility"].get(name) for each in chosen]
-        lines.append(
-            (say.known(f"measures.utility.{name}", name), ["" if value is None else f"{value:.3g}" for value in values])
-        )
+        shown = ["" if value is None else numbers.rounded(value, 3) for value in values]
+        lines.append((say.known(f"measures.utility.{name}", name), shown))
     return lines

@@ -22,7 +22,7 @@ function line(name, ink, label, highest) {
   const [x, y] = places.at(-1).split(",").map(Number);
   return [
     shape("polyline", { points: places.join(" "), fill: "none", stroke: ink, "stroke-width": 2 }),
-    shape("text", { x: x - 4, y: y - 6, "text-anchor": "end", "font-size": 12, fill: ink }, `${label} ${points.at(-1)[name].toPrecision(4)}`),
+    shape("text", { x: x - 4, y: y - 6, "text-anchor": "end", "font-size": 12, fill: ink }, `${label} ${Number(points.at(-1)[name].toPrecision(4)).toLocaleString("en-US", { maximumSignificantDigits: 4 })}`),
   ];
 }
 
