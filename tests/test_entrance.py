@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import sfumato
 from sfumato.cli.application import app
@@ -110,3 +111,64 @@ def filled(node):
 
 def test_every_model_and_algorithm_has_a_name_in_the_shell():
     assert {"KAnonymity", "Mondrian", "Intervals", "KDegree", "KMAnonymity", "KDelta", "TopCode"} <= set(slugs())
+
+
+SERVING = {"workbench", "warmup", "demo", "reproduce"}  # which refuse nothing, or work for long
+TABLE = "age,zip,job,disease\n" + "".join(
+    f"{20 + i % 9},5370{i % 4},cook,{'flu' if i % 3 else 'cold'}\n" for i in range(30)
+)
+
+
+def leaves(command, path=()):
+    inner = getattr(command, "commands", {})
+    for name, each in inner.items():
+        if name not in SERVING:
+            yield from leaves(each, (*path, name))
+    if not inner:
+        yield path, command
+
+
+def asked(path, command, option=None):
+    """Return the arguments of a command: for a table that is not there, or with nonsense for one option."""
+    words = [*path]
+    for each in command.params:
+        if each.param_type_name == "argument":
+            words.append("absent.csv" if option is None else "t.csv")
+        elif each.required or each.name == option:
+            words += [
+                max(each.opts, key=len),
+                "nonsense" if each.name == option else "out" if each.name == "out" else "2",
+            ]
+    return words
+
+
+def every_refusal():
+    import typer
+
+    reading = (
+        "separator",
+        "encoding",
+        "sheet",
+        "names",
+        "decimal",
+        "thousands",
+        "date_format",
+        "column_type",
+        "recipe",
+    )
+    for path, command in leaves(typer.main.get_command(app)):
+        yield asked(path, command)
+        if path[0] in {"estimate", "buckets", "audit"}:
+            known = {each.name for each in command.params}
+            yield from (asked(path, command, option) for option in (*reading, "missing", "model") if option in known)
+
+
+@pytest.mark.parametrize("words", list(every_refusal()), ids=" ".join)
+def test_no_command_refuses_in_python(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(TABLE, "utf-8")
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code in {0, 1, 2}, found.stderr
+    if found.exit_code == 2:
+        assert found.stderr.splitlines()[-1].startswith("sfumato: ")
+        assert not PYTHON.search(found.stderr), found.stderr
