@@ -36,7 +36,7 @@ def test_python_and_the_command_line_write_the_same_files(tmp_path, friends, run
     assert "edges-added" in done.output
     recipe = tmp_path / "one" / "internal" / "recipe.toml"
     again = run("network", "anonymize", friends, "--recipe", recipe, "--out", tmp_path / "two", "--json")
-    assert json.loads(again.output)["audit"]["holds"] is True
+    assert json.loads(again.stdout)["audit"]["holds"] is True
     S.carry_out(S.read_recipe(recipe), S.read(friends)).write(tmp_path / "three")
     for path in (tmp_path / "one").rglob("*.*"):
         for other in ("two", "three"):
