@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.algorithms.good_groups import judge
 from sfumato.core.groups import Groups
+from sfumato.schema.missing import SENSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ class Table:
         labels = self.labels(cuts)
         number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         group = np.array([number[label] for label in labels], dtype=np.int32)
-        groups = Groups.from_rows(group, len(number), self.task.table.sensitive, self.task.missing)
+        groups = Groups.from_rows(group, len(number), self.task.table.sensitive, SENSITIVE)
         return judge(groups, self.task.models)[group].tolist()
 
     def bad(self, cuts: Cuts) -> int:

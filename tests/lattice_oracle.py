@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.schema.missing import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -102,11 +101,10 @@ class Oracle:
         dense, lost, domains = {}, {}, {}
         for column in self.task.table.sensitive:
             counts = [Counter(int(column.codes[row]) for row in rows) for rows in groups]
-            apart = self.task.missing is Missing.MATCHES_ALL
             values = range(len(column.domain) + 1)
             missing = column.domain.missing
-            dense[column.name] = [[0 if apart and v == missing else c[v] for v in values] for c in counts]
-            lost[column.name] = [c[missing] if apart else 0 for c in counts]
+            dense[column.name] = [[0 if v == missing else c[v] for v in values] for c in counts]
+            lost[column.name] = [c[missing] for c in counts]
             domains[column.name] = column.domain
         if dense:
             counted = Groups.from_counts(domains=domains, missing=lost, **dense)

@@ -24,7 +24,7 @@ from sfumato.core.publication import Center, Publication, Recoded
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 from sfumato.randomness import generator
 from sfumato.recipe import Recipe
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE, Missing
 from sfumato.table.frames import to_arrow
 
 SECRET = "5f" * 32
@@ -107,7 +107,7 @@ def test_blocks_keep_the_models_and_are_unions_of_groups_of_mondrian(drawn, mode
     block = blocks_of(task, most)
     sizes = np.bincount(block)
     assert len(sizes) == 1 or task.missing is Missing.MATCHES_ALL or sizes.min() > 0
-    groups = Groups.from_rows(block, len(sizes), task.watched, task.missing, totals=whole.totals)
+    groups = Groups.from_rows(block, len(sizes), task.watched, SENSITIVE, totals=whole.totals)
     if kept_by_all(whole, task.models).all():
         assert kept_by_all(groups, task.models).all()
         if task.missing is Missing.OWN_VALUE:  # others may ride along with any block

@@ -28,7 +28,7 @@ FALSE_ALARM = 1e-6
 
 
 def release() -> sf.Release:
-    diseases = ["flu", "flu", "ulcer", None, "asthma", "flu", "ulcer", "asthma"]
+    diseases = ["flu", "flu", "ulcer", "gout", "asthma", "flu", "ulcer", "asthma"]
     table = pa.table({"age": np.arange(8) // 2, D: diseases, "note": list("abcdefgh"), "name": list("ABCDEFGH")})
     return sf.anonymize(table, SCHEMA, [sf.FrequencyLDiversity(l=2, sensitive=D)], Anatomy(), seed=4)
 

@@ -17,7 +17,7 @@ from sfumato.core.publication import Publication
 from sfumato.core.signatures import KnownPersons
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE, Missing
 from sfumato.validation import did_you_mean
 
 Shows: TypeAlias = Literal["covers", "centers", "buckets"]
@@ -108,7 +108,7 @@ class Task:
     def together(self, table: CodedTable, columns: Sequence[CodedColumn]) -> Groups:
         """Count the records of a table, and their values of some of its columns, as one group."""
         group = np.zeros(table.cases, dtype=np.int32)
-        return Groups.from_rows(group, 1, columns, self.missing, weights=table.weights, totals=self.totals)
+        return Groups.from_rows(group, 1, columns, SENSITIVE, weights=table.weights, totals=self.totals)
 
 
 class Algorithm(ABC):

@@ -27,6 +27,7 @@ from sfumato.core.progress import partly
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import SENSITIVE
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Search: TypeAlias = Callable[[Task, Ints], Publication]
@@ -94,7 +95,7 @@ def _shown_again(algorithm: Algorithm, task: Task, atoms: Atoms, old: Ints) -> P
     """
     here, atom = np.unique(atoms.of_case[old], return_inverse=True)
     broken = atoms.present[here] < atoms.sizes[here]
-    groups = Groups.from_rows(atom, len(here), [column.take(old) for column in task.watched], task.missing)
+    groups = Groups.from_rows(atom, len(here), [column.take(old) for column in task.watched], SENSITIVE)
     unkept = {model: ~model.kept_by(groups) & ~broken for model in task.models}
     left_out = np.logical_or.reduce([broken, *unkept.values()])[atom]
     if np.count_nonzero(left_out) > task.most_suppressed:

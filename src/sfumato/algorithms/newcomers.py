@@ -9,6 +9,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.groups import Groups, Histogram
+from sfumato.schema.missing import SENSITIVE
 
 STEPS = 1000  # limits of all values that are tried
 SINGLE, SINGLE_STEPS = 20, 60  # of so many frequent values also so many limits of one alone
@@ -35,7 +36,7 @@ def fitting(task: Task) -> Ints:
 def _keep(task: Task, rows: Ints) -> bool:
     """Return whether records keep every model as one group."""
     columns = [column.take(rows) for column in task.watched]
-    whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, columns, task.missing)
+    whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, columns, SENSITIVE)
     return bool(kept_by_all(whole, task.models)[0])
 
 

@@ -109,10 +109,14 @@ class Both(Conjunction):
 
 
 def requests() -> Iterator[Request]:
-    """Yield every promise on tables of all scales, with and without missing values, under both policies."""
+    """Yield every promise on tables of all scales, with and without missing values, under both policies.
+
+    Sensitive values are missing under one policy only: they count alike under both, and buckets cannot hide them.
+    """
     for number, models in enumerate(PROMISES):
         for missing in Missing:
-            table = draw_table(number, lost=0.0 if number == 0 else LOST)
+            complete = (S, "grade") if missing is Missing.OWN_VALUE else ()
+            table = draw_table(number, lost=0.0 if number == 0 else LOST, complete=complete)
             schema = _protecting(full_schema(missing), models)
             yield Request(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
     for models in (PROMISES[1], PROMISES[-1]):
@@ -122,7 +126,7 @@ def requests() -> Iterator[Request]:
 
 def odd_requests() -> Iterator[Request]:
     """Yield extreme tables."""
-    table, schema = draw_table(1, lost=LOST), full_schema(Missing.OWN_VALUE)
+    table, schema = draw_table(1, lost=LOST, complete=[S]), full_schema(Missing.OWN_VALUE)
     one, three = KAnonymity(k=1), (KAnonymity(k=3), DistinctLDiversity(l=1, sensitive=S))
     lost = {name: pa.nulls(ROWS, pa.string()) for name in ("age", "zip", "job", "color")}
     constant = {name: table[name].drop_null().take([0] * ROWS) for name in ("age", "job", "color", S)}
@@ -170,7 +174,7 @@ def fact_requests(algorithm: Algorithm) -> Iterator[tuple[str, bool, Request]]:
     ):
         request = Request(table=table, schema=replace(schema, missing=missing), models=[FewerThan(k=ROWS + 1)])
         yield "needs_monotone", served, request
-    lost = Request(table=draw_table(1, lost=LOST), schema=schema, models=[diverse])
+    lost = Request(table=draw_table(1, lost=LOST, complete=[S]), schema=schema, models=[diverse])
     yield "needs_complete", not algorithm.needs_complete, lost
     yield "hides_identities", algorithm.hides_identities, Request(table=table, schema=schema, models=[KAnonymity(k=2)])
     pair = [diverse, DistinctLDiversity(l=2, sensitive="grade")]
@@ -194,8 +198,8 @@ def full_schema(missing: Missing) -> Schema:
     )
 
 
-def draw_table(seed: int, *, lost: float) -> pa.Table:
-    """Draw a table with attributes of every scale; a share of its cells is missing."""
+def draw_table(seed: int, *, lost: float, complete: Sequence[str] = ()) -> pa.Table:
+    """Draw a table with attributes of every scale; a share of its cells is missing, except in some columns."""
     rng = generator(seed)
     cells = {
         "age": pa.array(rng.integers(18, 60, ROWS)),
@@ -206,7 +210,7 @@ def draw_table(seed: int, *, lost: float) -> pa.Table:
         "color": _picked(rng, ["red", "green", "blue", "black"]),
         S: _picked(rng, DISEASES.hierarchy.leaves),
     }
-    missing = {name: pa.array(rng.random(ROWS) < lost) for name in cells}
+    missing = {name: pa.array((rng.random(ROWS) < lost) & (name not in complete)) for name in cells}
     shown = {name: _without(values, missing[name]) for name, values in cells.items()}
     names = pa.array([f"person {number}" for number in range(ROWS)])
     return pa.table({"name": names, **shown, "note": pa.array([f"note {i % 7}" for i in range(ROWS)])})

@@ -55,8 +55,8 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded, preset: str
 
 def _left_out(column: Proposal, chosen: Preset) -> list[str]:
     sentence = (
-        f"Column {column.name!r} is left out: it is sensitive, and {column.commonest:.0%} of its values are the same, "
-        f"so nothing keeps {chosen.title!r}, where none may be more than one in {chosen.l} of a group."
+        f"Column {column.name!r} is left out: it is sensitive, and {column.commonest:.0%} of its values are the same "
+        f"or missing, so nothing keeps {chosen.title!r}, where none may be more than one in {chosen.l} of a group."
     )
     return wrap(sentence, WIDTH)
 

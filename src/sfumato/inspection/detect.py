@@ -53,7 +53,7 @@ class Proposal:
     separation : the share of pairs of records that differ in this column.
     order : on the ordinal scale, the values that occur from lowest to highest.
     hierarchy : for a quasi-identifier, how it can be generalized, if its values show that.
-    commonest : the share of records with the most frequent value, among those with a value.
+    commonest : the share of records with the most frequent value, if those without a value have it, too.
     """
 
     name: str

@@ -92,8 +92,8 @@ class Profile:
 
     @property
     def commonest(self) -> float:
-        """The share of records with the most frequent value, among those with a value."""
-        return int(self.counts[:-1].max(initial=0)) / max(self.filled, 1)
+        """The share of records with the most frequent value, if those without one have it, too: the worst case."""
+        return (int(self.counts[:-1].max(initial=0)) + self.missing) / max(self.rows, 1)
 
     def rare_share(self, least: int) -> float:
         """Return the share of values that fewer records have than these."""
@@ -142,8 +142,8 @@ class GlimpsedProfile(Profile):
 
     @property
     def commonest(self) -> float:
-        """The share of records with the most frequent value, among those with a value, at most."""
-        return min(1.0, math.sqrt(self.pairs + self.filled) / max(self.filled, 1))
+        """The share of records with the most frequent value, if those without one have it, too, at most."""
+        return min(1.0, (math.sqrt(self.pairs + self.filled) + self.missing) / max(self.rows, 1))
 
     def rare_share(self, least: int) -> float:  # noqa: ARG002 - of so many values, most are taken to be rare
         """Return the share of values that fewer records have than these: all, to be safe."""

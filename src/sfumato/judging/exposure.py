@@ -161,7 +161,15 @@ def exposure_of(evidence: Evidence) -> Exposure:
     evidence.refuse_counted("Exposure")
     if evidence.original is None:
         return own_groups(evidence)
-    return replace(_of_the_original(evidence), rows_counted=evidence.rows_per_individual)
+    found, original = _of_the_original(evidence), evidence.original
+    values = {name: _without_missing(each, original[name]) for name, each in found.values.items()}
+    return replace(found, values=values, rows_counted=evidence.rows_per_individual)
+
+
+def _without_missing(exposed: Exposed, cells: pa.ChunkedArray) -> Exposed:
+    """Leave out records without a value, which have none to hide."""
+    lost = cells.is_null().to_numpy()
+    return replace(exposed, by_record=np.where(lost, np.nan, exposed.by_record)) if lost.any() else exposed
 
 
 def _of_the_original(evidence: Evidence) -> Exposure:
@@ -215,7 +223,8 @@ def own_groups(evidence: Evidence) -> Exposure:
             own = histogram.counts_of(group, groups.domains[name].encode(shown[name]))
         else:  # the cell shown may be another record's: take the likeliest value
             own = histogram.reduce(np.maximum, histogram.counts)[group]
-        values[name] = Exposed(name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence))
+        chances = Exposed(name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence))
+        values[name] = _without_missing(chances, evidence.published[name])
     for name, cells in _flagged_columns(evidence.published, schema, FlaggedCells()).items():
         expected, label = expected_cells(evidence.table.grouped, *cells), evidence.table.grouped.labels
         likeliest = expected.reduce(np.maximum, expected.counts)[label] / np.maximum(expected.sizes[label], 1)

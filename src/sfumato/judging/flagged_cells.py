@@ -16,7 +16,7 @@ from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_numbers
 from sfumato.core.published.totals import without_stars
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.inference import typed
@@ -66,7 +66,7 @@ class FlaggedCells:
         column = self.column(shown[name].filter(pa.array(inside)), name, schema)
         number = int(labels.max(initial=-1)) + 1
         many = None if weights is None else weights[inside]
-        groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing), weights=many)
+        groups = Groups.from_rows(labels[inside], number, [column], SENSITIVE, weights=many)
         return FlaggedBuckets(groups, labels.astype(np.int32))
 
     def _open_cells(self, column: pa.ChunkedArray, name: str) -> Mask:
@@ -106,10 +106,9 @@ def whole_buckets(
     alone = (labels == NOT_PUBLISHED) & ~nobody
     labels = np.where(alone, int(labels.max(initial=-1)) + np.cumsum(alone), labels)
     inside = labels != NOT_PUBLISHED
-    column, stars = without_stars(shown[name].filter(pa.array(inside)))
-    missing = Missing.MATCHES_ALL if stars else Missing(schema.missing)
+    column, _ = without_stars(shown[name].filter(pa.array(inside)))
     many, number = None if weights is None else weights[inside], int(labels.max(initial=-1)) + 1
-    groups = Groups.from_rows(labels[inside], number, [code_column(name, column, schema)], missing, weights=many)
+    groups = Groups.from_rows(labels[inside], number, [code_column(name, column, schema)], SENSITIVE, weights=many)
     return FlaggedBuckets(groups, labels.astype(np.int32))
 
 

@@ -18,6 +18,7 @@ from sfumato.judging.audit.verdict import Verdict, judge
 from sfumato.models.base import PrivacyModel
 from sfumato.relating.relation import LinkedTable, Relation, link
 from sfumato.relating.signatures import sign
+from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean, require
 
@@ -103,7 +104,7 @@ def audit_relations(
 
 def count_persons(group: npt.NDArray[np.int64], columns: Sequence[CodedColumn]) -> Groups:
     """Count persons, and their sensitive values, per group."""
-    return Groups.from_rows(group, int(group.max()) + 1, columns)
+    return Groups.from_rows(group, int(group.max()) + 1, columns, SENSITIVE)
 
 
 def sensitive_columns(table: pa.Table, schema: Schema, models: Sequence[PrivacyModel]) -> list[CodedColumn]:

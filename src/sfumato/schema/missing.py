@@ -9,13 +9,15 @@ from typing import Literal, TypeAlias
 class Missing(StrEnum):
     """How a missing value is read.
 
-    own-value: missing is a value like any other and equals only itself. matches-all: a missing
-    quasi-identifier may be anything, so it matches every value, and the worst that it may be
-    counts; a missing sensitive value may be anything, so it never makes a group more diverse.
+    own-value: a missing quasi-identifier is a value like any other and equals only itself. matches-all: it may be
+    anything, so it matches every value, and the worst that it may be counts. Under both policies, a missing sensitive
+    value is no value: it may be anything, so it never makes a group more diverse.
     """
 
     OWN_VALUE = "own-value"
     MATCHES_ALL = "matches-all"
 
+
+SENSITIVE = Missing.MATCHES_ALL  # how sensitive values are counted under every policy
 
 MissingName: TypeAlias = Literal["own-value", "matches-all"]

@@ -21,6 +21,7 @@ from sfumato.algorithms.good_groups import judge
 from sfumato.checks.requests import FewerThan
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
+from sfumato.schema.missing import SENSITIVE
 from strategies import JOBS, described_tables
 
 MOST_PLACES = 9
@@ -61,7 +62,7 @@ def costs(task, loss):
         keys = list(zip(*parts, strict=True))
         number = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         group = np.array([number[key] for key in keys])
-        kept = judge(Groups.from_rows(group, len(number), task.table.sensitive, task.missing), task.models)
+        kept = judge(Groups.from_rows(group, len(number), task.table.sensitive, SENSITIVE), task.models)
         groups = [[row for row in range(n) if group[row] == each] for each in range(len(number))]
         lost = sum(len(rows) for rows, good in zip(groups, kept, strict=True) if not good)
         if lost > task.most_suppressed or lost == n:

@@ -31,7 +31,7 @@ from sfumato.core.publication import Exact, MissingCell, Suppressed
 from sfumato.hierarchies import Intervals, Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE, Missing
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
@@ -68,7 +68,7 @@ def published_texts(publication):
 
 def groups_of(publication, task):
     count = int(publication.group.max()) + 1
-    return Groups.from_rows(publication.group, count, task.table.sensitive, task.missing)
+    return Groups.from_rows(publication.group, count, task.table.sensitive, SENSITIVE)
 
 
 def drawn_rows(seed, rows, *, lost=0.0):
@@ -137,7 +137,7 @@ def test_equal_records_may_be_lent_to_others():
 @few
 def test_every_group_keeps_every_model(compiled, drawn, models):
     task = task_of(*drawn, models)
-    whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
+    whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, SENSITIVE)
     assume(all(model.kept_by(whole)[0] for model in models))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_regrouping, "COMPILED_ROWS", 0 if compiled else 10**9)

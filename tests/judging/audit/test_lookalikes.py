@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.coding.lookalikes import lookalikes
 from sfumato.exceptions import InfeasibleError
+from sfumato.schema.missing import Missing
 
 SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
 TWO = sf.DistinctLDiversity(l=2, sensitive="disease")
@@ -99,3 +100,33 @@ def test_bounds_and_categories_of_one_spelling_hold_for_all():
     bounds = sf.ConfidenceBounding(bounds={"HIV": 0.4}, sensitive="disease")
     data = pa.table({"age": [30, 30, 40, 40], "disease": ["Hiv", "HIV", "flu", "flu"]})
     assert not sf.audit(data, SCHEMA, [bounds]).holds
+
+
+@pytest.mark.parametrize("missing", Missing)
+def test_a_missing_value_is_no_second_disease(missing):
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing=missing)
+    data = table("flu", None)
+    diverse = [TWO, sf.FrequencyLDiversity(l=2, sensitive="disease"), sf.EntropyLDiversity(l=1.5, sensitive="disease")]
+    audit = sf.audit(data, schema, diverse)
+    assert [verdict.level for verdict in audit.verdicts] == [1, 1, 1]
+    with pytest.raises(InfeasibleError, match="reaches 1, 2 is needed"):
+        sf.anonymize(data, schema, [TWO])
+
+
+def test_searches_join_groups_until_known_values_suffice_and_risk_agrees():
+    data = pa.table({"age": [30, 30, 35, 35, 50, 50], "disease": ["flu", None, "cold", "hiv", "flu", "hiv"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(20, 40)})
+    for algorithm in (sf.Mondrian(), sf.Optimal()):
+        release = sf.anonymize(data, schema, [TWO], algorithm)
+        assert release.audit.level("distinct-l-diversity") >= 2
+        judgment = sf.assess_risk(release.frame, schema).judge("wp216")
+        certain = [each.figures["certain_records"] for each in judgment.findings if "certain_records" in each.figures]
+        assert certain == [0]
+
+
+def test_who_has_no_value_has_none_to_hide():
+    data = table("flu", None)
+    for exposed in (sf.exposure(data, SCHEMA), sf.exposure(data, SCHEMA, original=data)):
+        found = exposed.values["disease"].by_record
+        assert found[0] == found[2] == 1.0
+        assert math.isnan(found[1])

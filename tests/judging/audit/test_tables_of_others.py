@@ -90,7 +90,7 @@ def test_typed_columns_are_judged_by_their_values():
         {
             "age-group": [30.0, 30.0, 40.0, 40.0],
             "home zip": pd.to_datetime(["2024-01-01", "2024-01-01", "2024-02-01", "2024-02-01"]),
-            "disease": [True, False, True, None],
+            "disease": [True, False, True, False],
         }
     )
     audit = sf.audit(frame, SCHEMA)

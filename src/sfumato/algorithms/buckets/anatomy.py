@@ -13,7 +13,6 @@ from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.schema.missing import Missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +69,10 @@ class Anatomy(Algorithm):
                     "but no model protects it; add one or drop the column."
                 )
             lost = protected[column.name].missing
-            if lost and task.missing is Missing.MATCHES_ALL:
+            if lost:
                 return (
-                    f"Anatomy cannot hide the {lost:,} missing cells of column {column.name!r} that may be any value; "
-                    "use the policy own-value or fill them."
+                    f"Anatomy cannot hide the {lost:,} missing cells of column {column.name!r}, which may be any "
+                    "value; fill them or leave these records out."
                 )
             if protected[column.name].has_nothing_to_hide():
                 return (

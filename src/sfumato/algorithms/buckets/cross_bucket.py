@@ -28,7 +28,6 @@ from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.kl_anonymity import KLAnonymity
-from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 
 Rows = npt.NDArray[np.intp]
@@ -96,10 +95,10 @@ class CrossBucket(Algorithm):
             column.name: task.table.records(np.flatnonzero(column.codes == column.domain.missing))
             for column in task.table.sensitive
         }
-        if names and lost[names[0]] and task.missing is Missing.MATCHES_ALL:
+        if names and lost[names[0]]:
             return (
                 f"CrossBucket cannot hide the {lost[names[0]]:,} missing cells of column {names[0]!r} "
-                "that may be any value; use the policy own-value or fill them."
+                "which may be any value; fill them or leave these records out."
             )
         return None
 

@@ -22,7 +22,6 @@ from sfumato.coding.codes import CodedTable
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.schema.missing import Missing
 from sfumato.validation import require
 
 
@@ -120,21 +119,21 @@ def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
         for model in simple_models([whole]):
             if not (model.attributes or isinstance(model, KAnonymity)):
                 return f"{name} does not support {whole!r}, which is about groups, not values; use another algorithm."
-    sentences = (_refused(each, name, task) for each in protected_cells(task))
+    sentences = (_refused(each, name) for each in protected_cells(task))
     return next((sentence for sentence in sentences if sentence is not None), None)
 
 
-def _refused(protected: Protected, name: str, task: Task) -> str | None:
+def _refused(protected: Protected, name: str) -> str | None:
     column = protected.name
     if not protected.models:
         return (
             f"{name} has no model for the flagged cells of column {column!r}; "
             f"add one, such as FrequencyLDiversity(l=2, sensitive={column!r})."
         )
-    if protected.missing and task.missing is Missing.MATCHES_ALL:
+    if protected.missing:
         return (
-            f"{name} cannot hide the {protected.missing:,} missing cells of column {column!r} that may be any value; "
-            "use the policy own-value or fill them."
+            f"{name} cannot hide the {protected.missing:,} missing cells of column {column!r}, which may be any value; "
+            "fill them or leave these records out."
         )
     if protected.has_nothing_to_hide():
         return f"{name} has nothing to hide in column {column!r}, because single cells keep its models; choose l > 1."

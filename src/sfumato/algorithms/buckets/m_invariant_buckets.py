@@ -159,7 +159,18 @@ class MInvariantBuckets(Algorithm):
                     f"MInvariantBuckets hides one sensitive attribute, and {name!r} beside it would recognize its rows "
                     "in other releases; drop that column or make it insensitive."
                 )
-        return None
+        return _refused_missing(task)
+
+
+def _refused_missing(task: Task) -> str | None:
+    for column in task.table.sensitive:
+        lost = int(np.count_nonzero(column.codes == column.domain.missing))
+        if lost:
+            return (
+                f"MInvariantBuckets cannot hide the {lost:,} missing cells of column {column.name!r}, which may be any "
+                "value; fill them or leave these records out."
+            )
+    return None
 
 
 def _exact(quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints) -> tuple[Publication, npt.NDArray[np.int32]]:

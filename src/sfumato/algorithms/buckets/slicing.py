@@ -18,7 +18,7 @@ from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.publication import JOINING, Publication
 from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE, Missing
 from sfumato.validation import is_whole, require
 
 
@@ -219,7 +219,7 @@ def _keeps(task: Task, linked: Sequence[int], buckets: Iterable[CodedTable]) -> 
         one = np.zeros(table.cases, dtype=np.int32)
         parts = _parts(one, 1, [table.quasi[j] for j in linked])
         seen = [column for column in table.sensitive if column.name in watched]
-        groups = Groups.from_rows(parts.labels, len(parts), seen, task.missing, weights=table.weights, totals=totals)
+        groups = Groups.from_rows(parts.labels, len(parts), seen, SENSITIVE, weights=table.weights, totals=totals)
         if not kept_by_all(groups, task.models).all():
             return False
     return True

@@ -16,6 +16,7 @@ from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.schema.missing import SENSITIVE
 
 Rows = npt.NDArray[np.intp]
 Group = npt.NDArray[np.int32]
@@ -88,7 +89,7 @@ class TableCombinations:
             labels,
             count,
             [column.take(chosen) for column in self.watched],
-            self.task.missing,
+            SENSITIVE,
             weights=self.weights[chosen],  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
             totals=None if totals is None else totals.totals,
         )

@@ -17,6 +17,7 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.coding.reduction import in_code_order, reduce_cases
 from sfumato.core.groups import Groups
+from sfumato.schema.missing import SENSITIVE
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -138,7 +139,7 @@ class SplitTable:
         """Form the groups of a set of splits, judge them and add up what they cost."""
         self.checked += 1
         grouped, sizes = self.divide(chosen)
-        counted = Groups.from_rows(grouped.labels, len(grouped), self.watched, self.task.missing, weights=self.weights)
+        counted = Groups.from_rows(grouped.labels, len(grouped), self.watched, SENSITIVE, weights=self.weights)
         firm = sizes < self.task.smallest_group
         for model in self.firm_models:
             firm = firm | ~model.kept_by(counted)

@@ -22,6 +22,7 @@ from sfumato.coding.reduction import Reduction
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Bound, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
+from sfumato.schema.missing import SENSITIVE
 
 LARGE = 20_000  # combinations from which rolling up pays off
 SHRINKS = 16  # how many times fewer combinations a rolled-up set must have
@@ -213,7 +214,7 @@ class Recodings:
             counted.labels,
             len(counted.sizes),
             combinations.along[: len(self.watched)],
-            self.task.missing,
+            SENSITIVE,
             weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
         )
 

@@ -19,7 +19,6 @@ from sfumato.coding.grouping import group_keys
 from sfumato.models.distances.cut_distance import CutDistance
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.schema.missing import Missing
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
@@ -119,7 +118,7 @@ class Rules:
         if not cuts or len(task.watched) != 1:
             return None
         anything = np.zeros((1, cuts[0].sets.shape[1]), dtype=np.bool_)
-        anything[0, -1] = task.missing is Missing.MATCHES_ALL
+        anything[0, -1] = True  # a missing cell may be any value
         sets = np.concatenate([anything, *(each.sets & ~anything for each in cuts)])
         exact = task.table.rows**2 * max(each.scale for each in cuts) < LARGEST_EXACT
         return cls(task.smallest_group, sets, cuts) if exact and sets.shape[1] <= MOST_VALUES + 1 else None

@@ -9,6 +9,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.coding.regrouping.rows import Ints
 from sfumato.core.groups import Groups
+from sfumato.schema.missing import SENSITIVE
 
 Flags = npt.NDArray[np.bool_]
 
@@ -20,7 +21,7 @@ class Judge:
     """
 
     def __init__(self, task: Task) -> None:
-        self._models, self._missing = task.models, task.missing
+        self._models = task.models
         self._watched, self._totals = task.watched, task.whole().totals
         self._marks = np.random.default_rng(0).integers(0, 2**64, task.table.rows, dtype=np.uint64)
         self._refused: set[int] = set()
@@ -35,7 +36,7 @@ class Judge:
         if not self._watched:
             return self._judged(Groups(np.bincount(group, minlength=groups)))
         watched = [column.take(rows) for column in self._watched]
-        return self._judged(Groups.from_rows(group, groups, watched, self._missing, totals=self._totals))
+        return self._judged(Groups.from_rows(group, groups, watched, SENSITIVE, totals=self._totals))
 
     def kept_at_last(self, rows: Ints, group: Ints, groups: int) -> Flags:
         """Return for groups of some rows whether they keep all models; a group refused before is not judged again.

@@ -13,6 +13,7 @@ from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.partition import Ints, Records, cutter_for
 from sfumato.coding.reduction import Reduction, reduce_cases
 from sfumato.core.groups import Groups
+from sfumato.schema.missing import SENSITIVE
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 WORTHWHILE = 0.5  # of the cases may be distinct for a reduction to pay off
@@ -50,7 +51,7 @@ class SegmentCutting:
         ]
         single = self.reduction.combination_of is None and self.task.table.weights is None
         weights = None if single else self.records.weight[rows]
-        return Groups.from_rows(group, groups, watched, self.task.missing, weights=weights, totals=self.whole.totals)
+        return Groups.from_rows(group, groups, watched, SENSITIVE, weights=weights, totals=self.whole.totals)
 
     def finish(self, segments: Ints) -> None:
         """Make leaves of segments that nothing cuts again, and tell how many records are in leaves."""

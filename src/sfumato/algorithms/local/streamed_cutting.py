@@ -17,7 +17,6 @@ from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Ranges, allowed_cuts
 from sfumato.core.groups import Groups, Histogram
 from sfumato.exceptions import InfeasibleError
-from sfumato.schema.missing import Missing
 
 CountPass: TypeAlias = Callable[[CutTree, Ints], SegmentCounts]
 MOST_CELLS = 1 << 22  # of counts in one pass, 32 MB: where axes have very many codes, fewer segments are cut together
@@ -146,7 +145,7 @@ class StreamedCutting:
             histogram = Histogram.of_entries(
                 group, value, dense[group, value], groups=len(dense), width=len(domain) + 1
             )
-            histograms[domain.name] = histogram.apart() if self.task.missing is Missing.MATCHES_ALL else histogram
+            histograms[domain.name] = histogram.apart()
         return Groups(counts.sizes, histograms, self.totals, {domain.name: domain for domain in domains})
 
     def _tell(self) -> None:

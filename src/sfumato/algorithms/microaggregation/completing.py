@@ -16,6 +16,7 @@ from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, neare
 from sfumato.coding.grouping import group_keys
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InfeasibleError
+from sfumato.schema.missing import SENSITIVE
 
 NEAREST = 16  # groups that an invalid one can join, if models look at sensitive values
 LEAST_LIMIT = 1e-6  # that a deficit is compared with
@@ -38,7 +39,7 @@ def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Label
     watched = task.watched
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
     group = grouped.labels
-    counted = Groups.from_rows(group, len(grouped), watched, task.missing, totals=task.totals)
+    counted = Groups.from_rows(group, len(grouped), watched, SENSITIVE, totals=task.totals)
     points: Points | None = None
     for turn in count():
         bad = _bad(counted, task)

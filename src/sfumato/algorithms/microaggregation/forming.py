@@ -16,7 +16,6 @@ from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.hpk_anonymity import HPKAnonymity
 from sfumato.models.known_values import categories_of
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
-from sfumato.schema.missing import Missing
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Task
@@ -86,8 +85,7 @@ def demand_of(task: Task) -> Demand:
         return Demand((0, 0, records), nothing, nothing, (), 0)
     column = next(column for column in task.table.sensitive if column.name == model.attributes[0])
     values = column.codes.astype(np.int32)
-    if task.missing is Missing.MATCHES_ALL:
-        values = np.where(values == column.domain.missing, np.int32(-1), values)
+    values = np.where(values == column.domain.missing, np.int32(-1), values)
     if isinstance(model, HPKAnonymity):
         names = tuple(dict.fromkeys(model.levels.values()))
         level_of = _levels_of(model, column, len(names))

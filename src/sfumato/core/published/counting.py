@@ -18,7 +18,7 @@ from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.bucket_contents import BucketContents
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.core.published.totals import Totals, without_stars
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
 
 ROUNDED_SCALE = 2**31
@@ -36,20 +36,20 @@ def count_groups(
 
     Then `contents` are those of the buckets that its records are in, for every attribute with buckets.
 
-    A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
+    A missing sensitive cell, or a `*` there, may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
     record of the group has each value of its bucket with the share of that value in the bucket. If rows of the table
     stand for several records, all counts are in records.
     """
     if totals is None:
-        columns, missing = _coded(shown, schema)
+        columns = [code_column(name, without_stars(shown[name])[0], schema) for name in schema.sensitive]
     else:
-        columns, missing = [totals.code(name, shown[name]) for name in schema.sensitive], totals.missing
+        columns = [totals.code(name, shown[name]) for name in schema.sensitive]
     known = contents or {}
     buckets = {column.name: _buckets(shown, column.name, known.get(column.name)) for column in columns}
     linked = [column for column in columns if buckets[column.name] is None]
     group, groups = table.grouped.labels, len(table.grouped)
-    counted = Groups.from_rows(group, groups, linked, missing, weights=table.weights)
+    counted = Groups.from_rows(group, groups, linked, SENSITIVE, weights=table.weights)
     histograms, whole = dict(counted.histograms), dict(counted.totals)
     for column in columns:
         bucket = buckets[column.name]
@@ -57,8 +57,8 @@ def count_groups(
             expected = expected_counts(
                 group, groups, bucket, column, weights=table.weights, contents=known.get(column.name)
             )
-            histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
-            whole[column.name] = _occurring(column, missing, table.weights)
+            histograms[column.name] = expected.apart()
+            whole[column.name] = _occurring(column, table.weights)
     domains = {column.name: column.domain for column in columns}
     if totals is not None:
         whole = dict(totals.counts)
@@ -86,29 +86,16 @@ def _buckets(shown: pa.Table, name: str, contents: BucketContents | None) -> npt
     return bucket_numbers(shown, name) if contents is None or column is None else contents.places(shown[column])
 
 
-def count_original(original: CodedTable, shown: pa.Table, schema: Schema) -> Groups:
-    """Count the sensitive values of all records of an original as one group, missing ones as in its published table."""
-    starred = any(without_stars(shown[name])[1] for name in schema.sensitive)
-    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
+def count_original(original: CodedTable, schema: Schema) -> Groups:
+    """Count the sensitive values of all records of an original as one group."""
     columns = [column for column in original.sensitive if column.name in schema.sensitive]
-    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, missing, weights=original.weights)
+    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, SENSITIVE, weights=original.weights)
 
 
-def _coded(shown: pa.Table, schema: Schema) -> tuple[list[CodedColumn], Missing]:
-    """Code the sensitive columns of a whole table, and find out how its missing cells count."""
-    columns, starred = [], False
-    for name in schema.sensitive:
-        column, has_stars = without_stars(shown[name])
-        columns.append(code_column(name, column, schema))
-        starred |= has_stars
-    return columns, Missing.MATCHES_ALL if starred else Missing(schema.missing)
-
-
-def _occurring(column: CodedColumn, missing: Missing, weights: Counts | None) -> Counts:
-    """Count the values of a column, without missing cells that may be any value."""
+def _occurring(column: CodedColumn, weights: Counts | None) -> Counts:
+    """Count the values of a column, without missing cells, which may be any value."""
     counts = np.bincount(column.codes, weights, len(column.domain) + 1).astype(np.int64)
-    if missing is Missing.MATCHES_ALL:
-        counts[column.domain.missing] = 0
+    counts[column.domain.missing] = 0
     return counts
 
 

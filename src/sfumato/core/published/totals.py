@@ -14,7 +14,7 @@ from sfumato.coding.codes import CodedColumn, code_column
 from sfumato.core.groups import Groups
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.inference import typed
 from sfumato.table.values import coded
@@ -26,23 +26,21 @@ Counts = npt.NDArray[np.int64]
 class Totals:
     """The distinct cells of every sensitive attribute of a whole table, their codes, and how often each code occurs.
 
-    `missing` says how missing cells count: a single suppressed cell anywhere in the table makes all of them unknown.
+    A missing or suppressed cell may be any value.
     """
 
     records: int
     cells: Mapping[str, pa.Array]
     columns: Mapping[str, CodedColumn]
     counts: Mapping[str, Counts]
-    missing: Missing
 
     @classmethod
     def count(cls, records: int, values: Mapping[str, tuple[pa.ChunkedArray, Counts]], schema: Schema) -> Totals:
         """Count a table of so many records, given the cells of every sensitive attribute and how many have each."""
-        plain = {name: without_stars(values[name][0]) for name in schema.sensitive}
-        missing = Missing.MATCHES_ALL if any(stars for _, stars in plain.values()) else Missing(schema.missing)
         cells, columns, counts = {}, {}, {}
-        for name, (column, _) in plain.items():
+        for name in schema.sensitive:
             given, weights = values[name]
+            column, _ = without_stars(given)
             if int(weights.sum()) != records:
                 raise SchemaError(
                     f"{int(weights.sum()):,} records have a cell of {name!r}, but the table has {records:,} records; "
@@ -50,23 +48,23 @@ class Totals:
                 )
             read = code_column(name, column, schema)
             one = np.zeros(len(weights), dtype=np.int64)
-            counts[name] = Groups.from_rows(one, 1, [read], missing, weights=weights).totals[name]
+            counts[name] = Groups.from_rows(one, 1, [read], SENSITIVE, weights=weights).totals[name]
             distinct, places = coded(given)
             used, rows = np.unique(places.fill_null(-1).to_numpy(zero_copy_only=False), return_index=True)
             cells[name] = distinct.take(pa.array(used[used >= 0]))
             columns[name] = read.take(rows[used >= 0])
-        return cls(records, cells, columns, counts, missing)
+        return cls(records, cells, columns, counts)
 
     def agrees(self, other: Totals) -> bool:
         """Return whether another table has the same number of records and the same values, each as often."""
         return (
-            (self.records, self.missing, self.counts.keys()) == (other.records, other.missing, other.counts.keys())
+            (self.records, self.counts.keys()) == (other.records, other.counts.keys())
             and all(column.domain.texts == other.columns[name].domain.texts for name, column in self.columns.items())
             and all(np.array_equal(counts, other.counts[name]) for name, counts in self.counts.items())
         )
 
     def only(self, names: Sequence[str]) -> Totals:
-        """Return the totals of some attributes; how missing cells count is decided by all."""
+        """Return the totals of some attributes."""
         return replace(
             self,
             cells={name: self.cells[name] for name in names},

@@ -89,7 +89,7 @@ class Counts:
                 f"{type(model).__name__} compares with the original table, which only its owner has; give original=, "
                 'or let compared_with be "published".'
             )
-        return model.compared_to(count_original(self.original, self.shown, self.schema))
+        return model.compared_to(count_original(self.original, self.schema))
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
         """Return the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""

@@ -16,7 +16,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import ModelWords
 from sfumato.networks.clustered import ClusteredNetwork
 from sfumato.networks.promise import Published
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import SENSITIVE
 from sfumato.validation import did_you_mean
 
 
@@ -88,4 +88,4 @@ def groups_of(published: ClusteredNetwork, model: PrivacyModel) -> Groups:
             hint = did_you_mean(name, columns) or "; give it the role sensitive in the schema of the persons."
             raise SchemaError(f"Nothing is published of {name!r}, which {model.name!r} reads{hint}")
     coded = [code_column(name, cast("Any", published.persons)[name], published.schema) for name in model.attributes]
-    return Groups.from_rows(published.cluster, len(published.inner), coded, Missing(published.schema.missing))
+    return Groups.from_rows(published.cluster, len(published.inner), coded, SENSITIVE)
