@@ -22,8 +22,7 @@ def population_schema() -> Schema:
     return Schema(
         identifier=["name"],
         quasi=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
-        sensitive=["disease"],
-        insensitive=["cost"],
+        sensitive=["disease", "cost"],
         hierarchies={
             "zip": Prefixes(),
             "marital_status": Taxonomy(MARITAL),
@@ -36,10 +35,10 @@ def population_schema() -> Schema:
 
 
 def population_recipe(seed: int) -> Recipe:
-    """Return the recipe of the demo: 5-anonymity with three distinct diseases in every group."""
+    """Return the recipe of the demo: 5-anonymity with three distinct diseases and costs in every group."""
     return Recipe(
         schema=population_schema(),
-        models=(KAnonymity(k=5), DistinctLDiversity(l=3, sensitive="disease")),
+        models=(KAnonymity(k=5), *(DistinctLDiversity(l=3, sensitive=name) for name in ("disease", "cost"))),
         algorithm=Mondrian(),
         seed=seed,
     )
