@@ -132,7 +132,7 @@ def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     assert promise["audit"]["models"][0]["level"] == release.audit.level("k-anonymity")
     assert promise["unpromised"] == []
     assert promise["missing"] == "own-value"
-    assert "a missing cell counts as a value of its own" in promise["counted"]
+    assert "a missing quasi-identifier counts as a value of its own" in promise["counted"]
 
 
 def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(suppressing, tmp_path):
