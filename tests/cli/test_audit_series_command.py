@@ -109,7 +109,7 @@ def test_a_ledger_takes_the_place_of_originals(run):
 def test_a_promise_about_single_releases_is_named_and_not_judged_by_a_ledger(run):
     result = run("audit", "--series", "--ledger", "h.ledger", "--k", "1")
     assert result.exit_code == 0
-    assert "KAnonymity(k=1) is about single releases" in result.stderr
+    assert "k-anonymity:k=1 is about single releases" in result.stderr
 
 
 @pytest.mark.usefixtures("ledger")
