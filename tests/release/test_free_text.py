@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 
-REFUSED = r"Column 'note' holds free text, which may name individuals.*publish_text=\['note'\] \(--publish-text note\)"
+REFUSED = r"Column 'note' holds free text, which may name individuals.*publish_text=\['note'\] if nobody is named in it"
 
 
 @pytest.fixture

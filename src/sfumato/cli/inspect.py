@@ -138,7 +138,7 @@ def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:
     yield aligned(rows)
     yield ""
     yield "Proposed privacy models:"
-    yield from (f"  {printable(repr(model))}" for model in found.models)
+    yield from (f"  {printable(in_shell(repr(model)))}" for model in found.models)
     yield ""
     yield from _risk(found)
     if found.rows_counted is not None:

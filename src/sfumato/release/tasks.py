@@ -105,7 +105,7 @@ def refuse_text(name: str, cells: pa.ChunkedArray) -> None:
     if pa.types.is_string(cells.type) and is_free_text(name, cells):
         raise SchemaError(
             f"Column {name!r} holds free text, which may name individuals, and would be published as it is; make it an "
-            f"identifier, or give publish_text=[{name!r}] (--publish-text {name}) if nobody is named."
+            f"identifier, or give publish_text=[{name!r}] if nobody is named in it."
         )
 
 
