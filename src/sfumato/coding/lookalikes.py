@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,8 @@ def lookalikes(values: pa.Array) -> Ints | None:
     >>> lookalikes(pa.array(["flu", "cold"]))
     """
     if pa.types.is_floating(values.type):
-        joined = _near(list(enumerate(values.to_pylist())))
+        numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        joined = _near(np.arange(len(numbers)), numbers)
     elif pa.types.is_string(values.type):
         keys = written_alike(values).to_pylist()
         joined = [*_equal(enumerate(keys)), *_sets(keys), *_ranges(keys)]
@@ -65,24 +65,25 @@ def written_alike(values: pa.Array) -> pa.Array:
 def _equal(keyed: Iterator[tuple[int, str]] | enumerate[str]) -> Iterator[tuple[int, int]]:
     """Join the places of equal keys; numbers are joined where they are near."""
     first: dict[str, int] = {}
-    numbers = []
+    numbers: list[tuple[int, float]] = []
     for place, key in keyed:
         if NUMBER.fullmatch(key):
             numbers.append((place, float(key)))
         elif first.setdefault(key, place) != place:
             yield first[key], place
-    yield from _near(numbers)
+    places, found = zip(*numbers, strict=True) if numbers else ((), ())
+    yield from _near(np.array(places, dtype=np.int64), np.array(found, dtype=np.float64))
 
 
-def _near(numbers: Sequence[tuple[int, float]]) -> list[tuple[int, int]]:
+def _near(places: Ints, numbers: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
     """Join the places of numbers that differ by rounding; whole numbers differ by at least one."""
-    ordered = sorted((each for each in numbers if not math.isnan(each[1])), key=lambda each: each[1])
-    return [
-        (one, other)
-        for (one, low), (other, high) in pairwise(ordered)
-        if low == high
-        or (not (low.is_integer() and high.is_integer()) and high - low <= NEAR * max(abs(low), abs(high)))
-    ]
+    order = np.argsort(numbers, kind="stable")[: np.count_nonzero(~np.isnan(numbers))]  # those that are none come last
+    low, high = numbers[order[:-1]], numbers[order[1:]]
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        close = high - low <= NEAR * np.maximum(np.abs(low), np.abs(high))
+        whole = (np.floor(low) == low) & (np.floor(high) == high)
+    joined = np.flatnonzero((low == high) | (close & ~whole & np.isfinite(high) & np.isfinite(low)))
+    return list(zip(places[order[joined]].tolist(), places[order[joined + 1]].tolist(), strict=True))
 
 
 def _sets(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
