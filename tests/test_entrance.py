@@ -44,6 +44,8 @@ SAID = {
         "--hierarchy must be COLUMN=HOW, as in job=job.csv; got 'age'."
     ),
     "Write --bounds once per column, as in age=0,120.": "Write --bounds once per column, as in age=0,120.",
+    "levels.csv must have a header.": "levels.csv must have a header.",
+    "/a/b.toml must be a recipe; got ().": "/a/b.toml must be a recipe; got nothing.",
     "There is no file data/KAnonymity.csv.": "There is no file data/KAnonymity.csv.",
 }
 PYTHON = re.compile(

@@ -14,8 +14,9 @@ from typing import Protocol
 
 UNSAID = object()  # the value of a parameter that is named without one, as in "give more with memory="
 
+FILES = r"(?!(?:csv|tsv|txt|gz|parquet|pq|xlsx?|dta|z?sav|por|sas7bdat|xpt|toml|json|sqlite|db|duckdb|arrow|gml)\b)"
 LITERAL = r"""'[^']*'|"[^"]*"|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?|True|False|None"""
-MUST_BE = re.compile(r"(?<![\w'\"])((?:[A-Za-z_]\w*\.)+)([A-Za-z_]\w*)(?=\[[^\]]*\] must | must )")
+MUST_BE = re.compile(rf"(?<![\w'\"])((?:[A-Za-z_]\w*\.)+){FILES}([A-Za-z_]\w*)(?=\[[^\]]*\] must | must )")
 RECIPE = re.compile(r"(?<![\w'\"])(Schema|Recipe)\.([a-z_]+)(?:\[('[^']*'|\"[^\"]*\")\])?")
 SUBSCRIPT = re.compile(r"\[('[^']*'|\"[^\"]*\")\](?= must )")
 GOT = re.compile(r"(?<=; got )(.+)(?=\.$)", re.DOTALL)

@@ -105,7 +105,7 @@ def test_a_recipe_keeps_its_date_for_the_same_table_alone(run, patients_file, fr
 def test_strange_dates_are_refused(run, patients_file, tmp_path, date):
     result = run("anonymize", patients_file, *ROLES, "--k", 5, "--date", date, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "input_date must be a date as in 2026-01-31" in result.stderr
+    assert "input_date of the recipe must be a date as in 2026-01-31" in result.stderr
 
 
 def test_options_override_a_recipe_column_by_column_and_model_by_model(run, patients_file, from_python, tmp_path):

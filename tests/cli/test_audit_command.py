@@ -262,7 +262,7 @@ def test_a_population_may_stand_in_a_database(run, folder):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["--model", "k-map:k=2"], "KMap needs a population"),
+        (["--model", "k-map:k=2"], "k-map needs a population"),
         (["--model", "t-closeness:t=0.5,sensitive=disease,compared_with=original"], "compares with the original table"),
         (["--population", "nobody.csv", "--model", "k-map:k=2"], "nobody.csv"),
         (["--population-table", "everybody"], "--population-table also needs --population."),

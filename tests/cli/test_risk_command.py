@@ -109,7 +109,7 @@ def test_weights_and_households_are_columns(run):
         (["patients.csv", *QUASI, "--threshold", "2"], "threshold must be a number in (0, 1]; got 2.0."),
         (["patients.csv", *QUASI, "--population-size", "9"], "The population of 9 is smaller than the table"),
         (["patients.csv", *QUASI, "--population-size", "900", "--population", "x.csv"], "not both"),
-        (["patients.csv", *QUASI, "--max-subset", "0"], "max_subset must be a whole number of at least 1"),
+        (["patients.csv", *QUASI, "--max-subset", "0"], "--max-subset must be a whole number of at least 1"),
         (["patients.csv", *QUASI, "--preset", "gdpr"], "gdpr"),
         (["nowhere.csv", *QUASI], "nowhere.csv"),
     ],
