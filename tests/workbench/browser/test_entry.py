@@ -36,3 +36,17 @@ def test_quitting_says_first_what_is_deleted(start_server, visit):
     page.click("#quit-now")
     expect(page.locator("body")).to_contain_text("The workbench has stopped.")
     assert server.process.wait(120) == 0
+
+
+def test_no_form_that_is_sent_before_the_script_is_there_puts_anything_into_an_address(
+    start_server, visit, persons_csv
+):
+    here = visit(start_server(persons_csv)).enter()
+    page = here.page
+    expect(page.locator("#reading-separator")).to_be_visible()
+    page.fill("#reading-separator", "Miller")
+    with page.expect_event("console", lambda said: "form" in said.text):  # the browser says that it may not
+        page.evaluate("document.getElementById('reading').submit()")
+    assert "Miller" not in page.url
+    assert "?" not in page.url
+    here.expected = len(here.wrong)

@@ -231,6 +231,7 @@ def test_a_steward_works_in_chinese_by_keyboard_alone(start_server, visit, perso
     page.keyboard.press("g")
     page.keyboard.press("6")
     expect(page.locator("h1")).to_have_text("有哪些方案可选？")
+    page.wait_for_load_state()  # a key that is pressed before the script is there does nothing
     idle(here)
     tab_to(page, "explore")
     page.keyboard.press("Enter")
@@ -246,6 +247,7 @@ def test_a_steward_works_in_chinese_by_keyboard_alone(start_server, visit, perso
     page.keyboard.press("g")
     page.keyboard.press("8")
     expect(page.locator("h1")).to_have_text("还可能出什么问题？")
+    page.wait_for_load_state()
     expect(page.locator(".gauge-card")).to_have_count(3)
     idle(here)
     tab_to(page, "run-attacks")
