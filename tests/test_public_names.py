@@ -34,7 +34,7 @@ NAMESPACES = [package for package in STUBS if package != "sfumato"]
 AT_THE_TOP = {"algorithms", "attacks", "exceptions", "hierarchies", "inspection", "judging", "models", "recipe"}
 AT_THE_TOP |= {"ledger", "release", "reporting", "schema", "table"}
 TWICE = {"algorithms", "hierarchies", "models", "release"}
-MOST_NAMES = 110  # at the top; there were 160 before there were namespaces
+MOST_NAMES = 111  # at the top; there were 160 before there were namespaces
 
 # Cells are of any type, and so are the values of what is written as JSON; nothing else is.
 JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "told", "figures"}

@@ -52,6 +52,7 @@ from .exceptions import ProtocolError as ProtocolError
 from .exceptions import ReadError as ReadError
 from .exceptions import ReadWarning as ReadWarning
 from .exceptions import RecipeError as RecipeError
+from .exceptions import ReleaseWarning as ReleaseWarning
 from .exceptions import SchemaError as SchemaError
 from .exceptions import SfumatoError as SfumatoError
 from .exceptions import UnsupportedModelError as UnsupportedModelError

@@ -21,10 +21,13 @@ Every message is one sentence that names columns, parameters and counts, never c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    Plain: TypeAlias = str | float | list[str] | dict[str, str | float]
 
 
 class SfumatoError(Exception):
@@ -67,7 +70,7 @@ class InfeasibleError(SfumatoError):
     `count_rows`, with the key and the fields of the sentence that says why.
     """
 
-    def __init__(self, sentence: str, advice: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, sentence: str, advice: Sequence[Mapping[str, Plain]] = ()) -> None:
         super().__init__(sentence)
         self.advice = tuple(advice)
 

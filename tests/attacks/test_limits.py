@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.limits import Guarantee
-from sfumato.attacks.results import Verdict
+from sfumato.attacks.results import AttackVerdict
 
 SCHEMA = sf.Schema(
     identifier=["name"], quasi=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)}
@@ -40,17 +40,17 @@ def test_no_attack_on_a_release_whose_guarantee_holds_is_above_it(patients, mode
     linkage = found.result("linkage")
     assert linkage.allowed == 1 / Guarantee(tuple(models), SCHEMA.quasi).group
     assert linkage.rate <= linkage.allowed
-    assert linkage.verdict is Verdict.ALLOWED
+    assert linkage.verdict is AttackVerdict.ALLOWED
     assert found.result("singling-out").allowed == 0
 
 
 def test_a_gain_that_no_model_limits_is_told_apart_from_one_that_the_guarantee_allows(patients):
     plain = attacked(patients, MODELS["k"])
-    assert plain.result("skewness").verdict is Verdict.NOT_LIMITED
+    assert plain.result("skewness").verdict is AttackVerdict.NOT_LIMITED
     assert "no model that was given limits this" in plain.result("skewness").meaning
     diverse = attacked(patients, MODELS["frequency"])
     assert diverse.result("skewness").allowed == 0.5
-    assert diverse.result("skewness").verdict is Verdict.ALLOWED
+    assert diverse.result("skewness").verdict is AttackVerdict.ALLOWED
     assert "the guarantee allows up to 50.0%" in diverse.result("skewness").meaning
 
 

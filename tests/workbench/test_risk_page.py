@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.attacks.results import Verdict
+from sfumato.attacks.results import AttackVerdict
 from sfumato.words import words_in
 from sfumato.workbench.pages.risk import _attack
 
@@ -44,7 +44,7 @@ def test_an_attack_that_may_be_better_is_not_called_no_better(given, verdict):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.parametrize("verdict", list(Verdict))
+@pytest.mark.parametrize("verdict", list(AttackVerdict))
 @pytest.mark.parametrize("before", [0.5, None])
 def test_every_attack_has_its_words(language, name, verdict, before):
     told = _attack(attack(name, verdict=verdict, allowed=0.2, before=before), words_in(language))

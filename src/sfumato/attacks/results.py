@@ -14,7 +14,7 @@ LEVEL = 0.95
 NEGLIGIBLE = 1e-6
 
 
-class Verdict(StrEnum):
+class AttackVerdict(StrEnum):
     """What the rate of an attack means, given what would be right anyway and what the guarantee allows."""
 
     NO_GAIN = "no gain"
@@ -110,13 +110,13 @@ class AttackResult:
         return self.allowed is not None and self.interval[0] > self.allowed
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AttackVerdict:
         """What the rate means: worry if an attack is not limited, and more if the guarantee is broken."""
         if self.broken:
-            return Verdict.BROKEN
+            return AttackVerdict.BROKEN
         if not self.gains:
-            return Verdict.NO_GAIN
-        return Verdict.NOT_LIMITED if self.allowed is None else Verdict.ALLOWED
+            return AttackVerdict.NO_GAIN
+        return AttackVerdict.NOT_LIMITED if self.allowed is None else AttackVerdict.ALLOWED
 
     @property
     def meaning(self) -> str:
@@ -124,11 +124,11 @@ class AttackResult:
         right = f"{self.title}: right about {self.rate:.1%} of the targets"
         anyway = f"{max(self.baseline, self.control):.1%} without the table"
         match self.verdict:
-            case Verdict.BROKEN:
+            case AttackVerdict.BROKEN:
                 return f"{right}, surely more than the {self.allowed:.1%} that the guarantee allows: it is broken."
-            case Verdict.ALLOWED:
+            case AttackVerdict.ALLOWED:
                 return f"{right} ({anyway}), and the guarantee allows up to {self.allowed:.1%}."
-            case Verdict.NOT_LIMITED:
+            case AttackVerdict.NOT_LIMITED:
                 return f"{right} ({anyway}), and no model that was given limits this."
             case _:
                 return f"{right}, not surely more than without the table."
@@ -183,7 +183,7 @@ class AttackResult:
         return f"<{self.title}: rate {self.rate:.3g} ({_rounded(low)} to {high:.3g}), {said}; {against}>"
 
 
-WORRYING = (Verdict.NOT_LIMITED, Verdict.BROKEN)
+WORRYING = (AttackVerdict.NOT_LIMITED, AttackVerdict.BROKEN)
 HEAD = ("attack", "question", "rate", "guessing", "control", "allowed", "verdict")
 
 

@@ -251,7 +251,7 @@ def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Att
 
 
 def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
-    from sfumato.attacks.results import Verdict
+    from sfumato.attacks.results import AttackVerdict
 
     yield from map(printable, repr(found).splitlines())
     if not found.results:
@@ -263,8 +263,8 @@ def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
         [[question, result.title, f"{result.excess:.3g}"] for question, result in found.questions().items()], indent=2
     )
     yield ""
-    yield from (f"{printable(each.meaning)}" for each in found if each.verdict is not Verdict.NO_GAIN)
-    if any(each.verdict is not Verdict.NO_GAIN for each in found):
+    yield from (f"{printable(each.meaning)}" for each in found if each.verdict is not AttackVerdict.NO_GAIN)
+    if any(each.verdict is not AttackVerdict.NO_GAIN for each in found):
         yield WORRY
     if found.broken:
         yield f"\nGuarantee: {verdict('DOES NOT HOLD', good=False)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.attacks.results import Verdict
+from sfumato.attacks.results import AttackVerdict
 from sfumato.reporting import numbers
 from sfumato.reporting.attack_tracks import attack_track
 from sfumato.reporting.gauges import gauge
@@ -19,7 +19,7 @@ from sfumato.workbench.uploads import suffixes
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
 COLORS = {"broken": "bad", "open": "bad", "allowed": "good", "unsure": "amber", "fails": "good"}
-VERDICTS = {Verdict.BROKEN: "broken", Verdict.ALLOWED: "allowed", Verdict.NOT_LIMITED: "open"}
+VERDICTS = {AttackVerdict.BROKEN: "broken", AttackVerdict.ALLOWED: "allowed", AttackVerdict.NOT_LIMITED: "open"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
 MOST_PEOPLE = 10**12
 MOST_COLUMNS = 4  # of those that set a record apart
