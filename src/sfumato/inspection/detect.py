@@ -162,20 +162,7 @@ class Inspection:
 
 
 def inspect_columns(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:
-    """Propose a role and a scale for every column of a table, and measure its risk; `sf.inspect` proposes models, too.
-
-    Parameters
-    ----------
-    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: a file, a folder of
-        Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset.
-    labels : what is known in words about columns whose names say little, as surveys have them; `propose_reading`
-        returns those of a Stata, SPSS or SAS file.
-    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`.
-
-    Raises
-    ------
-    SchemaError
-        If the table has no rows or no columns.
+    """Propose a role and a scale for every column of a table, and measure its risk, as `sf.inspect` does.
 
     Examples
     --------
