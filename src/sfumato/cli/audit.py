@@ -263,10 +263,11 @@ def _audit_in_memory(
     from sfumato.judging.counterfeits import refuse_unstated
     from sfumato.judging.evidence import Evidence
     from sfumato.masking.masking import Masking
+    from sfumato.table.read import as_written
 
     schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
-    shown = reading.read(file, promise.conventions)
+    shown = as_written(reading.load(file, promise.conventions), file, schema.quasi)
     centers = taken.centers or promise.publishes == "centers"
     with progress("Judging"):
         masking, nobody = Masking(perturbed=taken.masked(promise)), stated_counterfeits(file, taken.counterfeits)

@@ -7,7 +7,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
 from sfumato.table.formats.base import Format, Option, stated
@@ -20,9 +23,6 @@ from sfumato.table.formats.totals import total_below
 from sfumato.table.frames import canonical, to_arrow
 from sfumato.table.text_days import with_days
 from sfumato.validation import did_you_mean, is_whole, require
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SHAPED = {
     "sheet": "Of {path} the sheet {value!r} is read, since it holds the largest table; confirm it with "
@@ -137,6 +137,30 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
         findings.remarks += total_below(found)
     reading: Any = {**given, **findings.options}
     return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks), labels=findings.labels)
+
+
+def as_written(found: Loaded, source: str | os.PathLike[str], names: Sequence[str]) -> pa.Table:
+    """Return a table with the texts that stand in its file where several notations were read as one value.
+
+    Whoever has the file tells `30` from `30.0`, and one offset of a time from another.
+
+    Parameters
+    ----------
+    found : the table as it was read.
+    source : its file.
+    names : the columns that are compared, as far as they are there.
+    """
+    given: Any = found.reading.get("column_types") or {}
+    table, types = found.table, dict(given)
+    form = None if is_url(source) or are_several(source) else format_of(source, ReadError)
+    typed = [each for each in names if each in table.column_names and not pa.types.is_string(table[each].type)]
+    if form is None or "column_types" not in form.read_options or not typed:
+        return table
+    texts = load(source, {**found.reading, "column_types": {**types, **dict.fromkeys(typed, "text")}}).table
+    for name in typed:
+        if len(pc.unique(texts[name])) > len(pc.unique(table[name])):
+            table = table.set_column(table.column_names.index(name), name, texts[name])
+    return table
 
 
 def given_options(form: Format, options: Mapping[str, Option | None]) -> dict[str, object]:

@@ -130,3 +130,16 @@ def test_who_has_no_value_has_none_to_hide():
         found = exposed.values["disease"].by_record
         assert found[0] == found[2] == 1.0
         assert math.isnan(found[1])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [("30", "30.0"), ("10", "1e1"), ("TRUE", "true"), ("2020-01-01T10:00:00+00:00", "2020-01-01T11:00:00+01:00")],
+)
+def test_quasi_identifiers_are_grouped_by_the_text_that_stands_in_the_file(cells, tmp_path):
+    path = tmp_path / "table.csv"
+    one, other = cells
+    path.write_text(f"age,disease\n{one},flu\n{other},cold\n", "utf-8")
+    assert sf.audit(str(path), SCHEMA).level("k-anonymity") == 1
+    path.write_text(f"age,disease\n{one},flu\n{one},cold\n", "utf-8")
+    assert sf.audit(str(path), SCHEMA).level("k-anonymity") == 2

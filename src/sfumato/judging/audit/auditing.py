@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
@@ -27,6 +28,7 @@ from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.object_stores import stored_table
 from sfumato.table.parts_list import refuse_other_parts
+from sfumato.table.read import as_written, load
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -75,7 +77,11 @@ def audit(
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}
         refuse_compared(**compared, centers=centers, perturbed=perturbed)
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
-    shown, known = to_arrow(in_memory(published, {}))[0], None if original is None else to_arrow(original)[0]
+    if isinstance(published, str | os.PathLike):
+        found: Frame = as_written(load(published, {}), published, schema.quasi)
+    else:
+        found = in_memory(published, {})
+    shown, known = to_arrow(found)[0], None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else row_numbers(correspondence)
     refuse_unstated(shown, rows, counterfeits)
     masking = Masking(perturbed=_known_columns(perturbed, schema))
