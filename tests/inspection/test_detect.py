@@ -28,7 +28,7 @@ CELLS = {
     pa.string(): st.text(max_size=50)
     | st.sampled_from(["low", "medium", "high", "53715", "90210", "*", "", "a@b.org", "20-30", "2020-01-31"]),
     pa.int64(): st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3),
-    pa.float64(): st.floats(allow_nan=False, allow_infinity=False),
+    pa.float64(): st.floats(-1e99, 1e99),
     pa.bool_(): st.booleans(),
     pa.date32(): st.dates(),
     pa.timestamp("us"): st.datetimes(),
@@ -238,6 +238,16 @@ def test_texts_that_would_be_published_in_sets_one_and_all_are_identifiers():
     (found,) = sf.inspect(pa.table({"admittime": moments})).proposals
     assert found.role is Role.IDENTIFIER
     assert "there are too many texts to generalize; give it a hierarchy to keep it" in found.reasons
+
+
+@pytest.mark.parametrize("name", ["age_group", "disease"])
+def test_columns_that_hold_stars_are_not_published_because_they_mean_suppressed(name):
+    (found,) = sf.inspect(pa.table({name: ["a", "b", "*", "b"] * 20})).proposals
+    assert found.role is Role.IDENTIFIER
+    assert (
+        found.reasons[-1]
+        == "some cells are *, which means suppressed: not published until they are replaced or cleared"
+    )
 
 
 def test_survival_from_one_time_to_another_is_sensitive():

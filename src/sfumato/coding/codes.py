@@ -150,8 +150,13 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
 
 
 def _refuse_stars(domain: Domain) -> None:
-    if pa.types.is_string(domain.values.type) and pc.any(pc.match_substring_regex(domain.values, STARS)).as_py():
+    if has_stars(domain.values):
         raise starred(domain.name)
+
+
+def has_stars(values: pa.Array) -> bool:
+    """Return whether some texts are nothing but stars, which means suppressed."""
+    return bool(pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, STARS)).as_py())
 
 
 def starred(name: str) -> SchemaError:

@@ -9,6 +9,7 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
+from sfumato.coding.codes import has_stars
 from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.inspection.between import Seen, reconsidered
@@ -260,6 +261,9 @@ def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, ro
     bare = role.role is Role.QUASI and measure.scale is Scale.NOMINAL and measure.hierarchy is None
     if bare and nearly_unique(column.distinct, column.rows):
         role = ungeneralizable(column)
+    elif role.role in {Role.QUASI, Role.SENSITIVE} and has_stars(column.values):
+        role = ProposedRole(Role.IDENTIFIER, (*role.reasons, Reason("stars")))
+    if role.role is Role.IDENTIFIER:
         measure = propose_scale(column, said, role.role, order)
     return Proposal(
         name=column.name,
