@@ -1,6 +1,7 @@
 // While a search runs: the best loss so far and the lower bound, as two lines that meet.
 
 const SVG = "http://www.w3.org/2000/svg";
+const DIGITS = { minimumSignificantDigits: 4, maximumSignificantDigits: 4 };
 const [WIDTH, HEIGHT, MARGIN] = [560, 160, 24];
 let points = [];
 let job = null;
@@ -22,7 +23,7 @@ function line(name, ink, label, highest) {
   const [x, y] = places.at(-1).split(",").map(Number);
   return [
     shape("polyline", { points: places.join(" "), fill: "none", stroke: ink, "stroke-width": 2 }),
-    shape("text", { x: x - 4, y: y - 6, "text-anchor": "end", "font-size": 12, fill: ink }, `${label} ${Number(points.at(-1)[name].toPrecision(4)).toLocaleString("en-US", { maximumSignificantDigits: 4 })}`),
+    shape("text", { x: x - 4, y: y - 6, "text-anchor": "end", "font-size": 12, fill: ink }, `${label} ${points.at(-1)[name].toLocaleString("en-US", DIGITS)}`),
   ];
 }
 
