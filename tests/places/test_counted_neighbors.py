@@ -27,7 +27,14 @@ COLUMNS = ("person", "time", "longitude", "latitude", "trip", "place")
 ODD = [
     *(None, "", " ", 0, -1, 2**64, 10**400, 1e308, float("inf"), float("nan"), True, "nan", "1e999", "\ud800", "\0"),
     *(13.4, "13.4", "52,5", 52.5, 181, -91, "a", "b", "elsewhere", "2026-01-05T08:00Z", "2026-01-05 8:01"),
-    *("0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00", "2026-03-29T02:30", "2026-02-30"),
+    *(
+        "2026-01-05",
+        "2026-01-05T00:00Z",
+        "0001-01-01T00:00+14:00",
+        "9999-12-31T23:59-14:00",
+        "2026-03-29T02:30",
+        "2026-02-30",
+    ),
     *(pd.NaT, pd.Timestamp(1), (1, 2), b"x"),
 ]
 USUAL = ("ann", "2026-01-05T08:00Z", 13.4, 52.5, 1, "a")
@@ -103,6 +110,18 @@ def test_a_count_is_answered_whatever_a_cell_holds(name, at):
         seen = {repr(happening([USUAL, row], asked)) for row in rows}
         assert len(seen) == 1
         assert "Error" not in seen.pop()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    "days", [["2026-01-05"], ["2026-01-05T00:00Z", "2026-01-06"], ["2026-01-05T00:00", "0001-01-01"]]
+)
+def test_moments_that_are_all_at_midnight_are_counted_like_any_others(name, days):
+    asked = {"name": name, "named": False, "places": SQUARES, "epsilon": 1, "numbers": (1, 1, 1)}
+    midnights = [("ann", day, *USUAL[2:]) for day in days]
+    seen = [happening(rows, asked) for rows in (midnights, [*midnights, USUAL], [])]
+    assert "Error" not in repr(seen[0])
+    assert repr(seen[0]) == repr(seen[1]) == repr(seen[2])
 
 
 @given(st.lists(ROW, min_size=1, max_size=4), ROW, st.integers(0, 3))

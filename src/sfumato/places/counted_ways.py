@@ -74,7 +74,8 @@ def ways_to_count(
     read = {name: pa.array([column[at] for at in good], kinds.get(name, pa.string())) for name, column in cells.items()}
     read["time"] = read["time"].cast(pa.timestamp("us", "UTC"))
     given = {name: name for name in ("trip", "place") if name in read}
-    return Trajectories(pa.table(read), trip=given.get("trip"), place=given.get("place"))
+    # moments that are all at midnight become days, which have no zone of their own
+    return Trajectories(pa.table(read), trip=given.get("trip"), place=given.get("place"), zone="UTC")
 
 
 def _named(there: Sequence[str], named: Mapping[str, str], sides: Mapping[str, str | None]) -> dict[str, str]:
