@@ -144,6 +144,77 @@ def test_whatever_one_edge_of_a_file_is_the_command_says_the_same(run, friends, 
     assert [code for code, *_ in seen] == [0]
 
 
+GRAPHS = {
+    "graphml": [
+        *("", "<edge source='0' target='99'/>", "<edge source='3' target='3'/>", "<edge source='0'/>"),
+        *(
+            "<edge source='0' target='1' directed='true'/>",
+            "<edge source='4' target='33'><data key='w'>x</data></edge>",
+        ),
+        *("<edge source='0' target='1'/><edge source='1' target='0'/>", "<hyperedge><endpoint node='99'/></hyperedge>"),
+    ],
+    "gml": [
+        *("", "edge [ source 0 target 99 ]", "edge [ source 3 target 3 ]", "edge [ source 0 ]", 'edge [ source "x ]'),
+        *("edge [ source 0 target 1 target 2 weight x y ]", "edge [ ]", "edge [ source [ 1 ] target 2 label [ ] ] ]"),
+        *("edge [ source 0 target 1 ] edge [ source 1 target 0 ]", "edge [ source a target b ]"),
+    ],
+}
+
+
+def graph_file(path, edges, more):
+    """Write a graph with all persons, some edges, and something more among these."""
+    if path.suffix == ".gml":
+        nodes = " ".join(f'node [ id {each} side "{CLUB.nodes[each]["club"]}" ]' for each in CLUB)
+        listed = " ".join(f"edge [ source {a} target {b} ]" for a, b in edges)
+        path.write_text(f"graph [ directed 0\n{nodes}\n{listed}\n{more} ]\n")
+        return path
+    nodes = "".join(f"<node id='{each}'><data key='s'>{CLUB.nodes[each]['club']}</data></node>" for each in CLUB)
+    listed = "".join(f"<edge source='{a}' target='{b}'/>" for a, b in edges)
+    head = "<graphml xmlns='http://graphml.graphdrawing.org/xmlns'><key id='s' for='node' attr.name='side'/>"
+    path.write_text(f"{head}<graph edgedefault='undirected'>{nodes}{listed}{more}</graph></graphml>")
+    return path
+
+
+@pytest.mark.parametrize("what", ["triangles", "blocks"])
+@pytest.mark.parametrize("suffix", GRAPHS)
+def test_whatever_one_edge_of_a_graph_is_the_command_says_the_same(run, tmp_path, people, what, suffix):
+    seen = set()
+    named = ("--persons", people) if what == "triangles" else ()
+    for number, odd in enumerate([*GRAPHS[suffix], None]):
+        file = graph_file(tmp_path / f"{number}.{suffix}", CLUB.edges if odd is not None else (), odd or "")
+        granted = ("--budget", tmp_path / f"{number}.sqlite", "--total", "1", "--another-budget")
+        out = (*BY, "--out", tmp_path / f"found{number}.csv") if what == "blocks" else ()
+        done = run("network", "count", what, file, *named, "--epsilon", "0.5", *granted, "--analyst", "ann", *out)
+        noisy = re.compile(rf"(triangles|edges|scale) [\d.,]+|found{number}")
+        seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))
+    assert [code for code, *_ in seen] == [0], seen
+
+
+@pytest.mark.parametrize("suffix", GRAPHS)
+def test_a_graph_is_counted_as_a_list_of_its_edges_is(run, friends, tmp_path, suffix):
+    file = graph_file(tmp_path / f"club.{suffix}", CLUB.edges, "")
+    paid = ("--epsilon", 1000, "--budget", tmp_path / "b", "--total", 9000, "--analyst", "ann")
+    for source, persons in ((file, ()), (file, ("--persons", friends.parent / "people.csv"))):
+        done = run("network", "count", "triangles", source, *persons, *paid)
+        assert (done.exit_code, "triangles 45, persons 34" in done.output) == (0, True), done.output
+    directed = tmp_path / f"directed.{suffix}"
+    text = file.read_text().replace("undirected", "directed").replace("directed 0", "directed 1")
+    directed.write_text(text)
+    either = run("network", "count", "triangles", directed, *paid)
+    assert "triangles 45, persons 34" in either.output
+    both = run("network", "count", "triangles", directed, "--as-undirected", "both", *paid, "--another-budget")
+    assert (both.exit_code, "another table" in both.output) == (2, True)  # whose edges are none
+
+
+def test_what_is_no_graph_is_refused(run, tmp_path):
+    (tmp_path / "no.graphml").write_text("<graphml><graph></graphml>")
+    (tmp_path / "no.gml").write_text("graph [ node [ id 1 ] node [ id 2 ] node [ label x ] ]")
+    paid = ("--epsilon", 1, "--budget", tmp_path / "b", "--total", 9, "--analyst", "ann")
+    for name, said in (("no.graphml", "is no GraphML"), ("no.gml", "have no id")):
+        refused = run("network", "count", "triangles", tmp_path / name, *paid)
+        assert (refused.exit_code, said in refused.output) == (2, True), refused.output
+
+
 def test_edges_are_read_as_they_are_told(run, friends, tmp_path):
     (tmp_path / "people.csv").write_text("name;id\nAnn;a\nBo;b\nCy;c\n")
     (tmp_path / "edges.csv").write_text("from;to\na;b\nb;a\nb;c\nc;c\n")

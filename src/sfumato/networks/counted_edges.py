@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import InvalidParameterError, ReadError
+from sfumato.networks.counted_graphs import declared_graph
 from sfumato.networks.edge_tables import PAIR, AsUndirected
 from sfumato.networks.network import Network
-from sfumato.networks.reading import GRAPHML, LISTS, read, told_table
+from sfumato.networks.reading import GRAPHS, LISTS, told_table
 from sfumato.table.formats.encoding import unpacked
 from sfumato.table.read import refuse_unreadable
 from sfumato.table.values import texts
@@ -35,26 +36,26 @@ def network_to_count(
 
     Parameters
     ----------
-    source : a file of edges, as `sf.networks.read` takes them.
+    source : a file of edges, as `sf.networks.read` takes them. GraphML and GML declare persons, too: who is no node in
+        them is none.
     edges : its rows as texts, if it is a table; the first two columns hold the keys.
     persons, key : a file with a table of all persons, and its column of keys, by default the first.
     as_undirected : whether an edge is there if one of both directions is, which is the default, or both.
     """
     kinds = get_args(AsUndirected)
     require(as_undirected in {None, *kinds}, "count", "as_undirected", " or ".join(kinds), as_undirected)
-    if source.name.lower().endswith(GRAPHML):
-        return read(source, persons=persons, key=key, as_undirected=as_undirected, simplify=True)
-    if persons is None:
+    graph = declared_graph(source) if source.name.lower().endswith(GRAPHS) else None
+    if persons is None and (graph is None or key is not None):
         raise InvalidParameterError(
             "The number of persons is told, so it must not come from edges; name a table of all persons by --persons."
         )
-    known = told_table(persons)
+    known = graph.persons if graph is not None and persons is None else told_table(persons or source)
     name = known.column_names[0] if key is None else key
     if name not in known.column_names:
         raise ReadError(f"There is no column {name!r} in {persons}; it has {', '.join(known.column_names[:8])}.")
-    pairs = _listed(source) if edges is None else edges
-    ends = _numbers(pairs, texts(known[name]))
-    if as_undirected == "both":
+    listed = _listed(source) if edges is None and graph is None else edges
+    ends = _numbers(listed if graph is None else graph.pairs, texts(known[name]))
+    if as_undirected == "both" and (graph is None or graph.directed):
         codes, turned = (ends @ [known.num_rows, 1], ends[:, ::-1] @ [known.num_rows, 1])
         ends = ends[np.isin(codes, turned)]
     ends = np.unique(np.sort(ends, axis=1), axis=0)
@@ -63,8 +64,8 @@ def network_to_count(
 
 
 def is_list(source: Path) -> bool:
-    """Return whether a file is a list of edges, and no table."""
-    return source.name.lower().endswith((*LISTS, GRAPHML))
+    """Return whether a file is a list of edges or a graph, and no table."""
+    return source.name.lower().endswith((*LISTS, *GRAPHS))
 
 
 def _listed(source: Path) -> pa.Table:

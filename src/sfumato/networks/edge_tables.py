@@ -91,8 +91,8 @@ def numbered_edges(
         raise SchemaError(f"{repeated:,} persons have the key of another one; give every person her own.")
     if directed and as_undirected is None:
         raise SchemaError(
-            'The network is directed; say as_undirected="either" or --as-undirected either to relate two persons if '
-            'one names the other, and "both" if both must.'
+            'The network is directed; say as_undirected="either" to relate two persons if one names the other, and '
+            '"both" if both must.'
         )
     texts = None if kinds is None else _kinds(kinds)
     rows, dropped = _simple(numbers, texts, len(keys), as_undirected if directed else None, simplify=simplify)
