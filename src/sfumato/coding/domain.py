@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.lookalikes import lookalikes
+from sfumato.coding.lookalikes import lookalikes, without_value
 from sfumato.exceptions import HierarchyError, SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.values import as_dictionary, texts
@@ -39,7 +39,8 @@ class Domain:
     """The leaves of one attribute; code i represents leaf i, code `len(domain)` a missing value.
 
     `values` are typed (numbers, dates) on the numeric scale and canonical texts on every other scale. For a sensitive
-    attribute, `same` gives the leaf that represents each leaf: cells of leaves that look alike have one code.
+    attribute, `same` gives the leaf that represents each leaf: cells of leaves that look alike have one code, and those
+    of texts such as "n/a" the code of a missing value.
     """
 
     name: str
@@ -111,7 +112,15 @@ class Domain:
 def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     """Find the domain of one column from its values and what the schema says about it."""
     domain = _described(name, column, schema)
-    return replace(domain, same=lookalikes(domain.values)) if name in schema.sensitive else domain
+    return replace(domain, same=_same(domain.values)) if name in schema.sensitive else domain
+
+
+def _same(values: pa.Array) -> npt.NDArray[np.int64] | None:
+    """Return the code that cells of each leaf of a sensitive attribute have; None if all leaves differ."""
+    same, nothing = lookalikes(values), without_value(values)
+    if not nothing.any():
+        return same
+    return np.where(nothing, len(values), np.arange(len(values)) if same is None else same)
 
 
 def _described(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:

@@ -107,7 +107,8 @@ class ConfidenceBounding(PrivacyModel):
             bounds = np.full(counts.width, np.inf)
             bounds[: len(domain)] = [self.bounds.get(text, np.inf) for text in domain.texts]
             if domain.same is not None:  # the smallest bound of all that look alike
-                np.minimum.at(bounds, domain.same, bounds[: len(domain)].copy())
+                of_values = np.flatnonzero(domain.same != domain.missing)
+                np.minimum.at(bounds, domain.same[of_values], bounds[of_values])
             shares, unseen = shares / bounds[counts.codes], unseen / min(self.bounds.values())
         return np.maximum(counts.reduce(np.maximum, shares), unseen)
 

@@ -43,7 +43,7 @@ def categories_of(
     nodes = np.full(histogram.width, missing, dtype=np.int64)
     nodes[: len(domain)] = numbered
     if domain.same is not None:  # a value without a category has that of one that looks alike
-        named = np.flatnonzero(nodes[: len(domain)] != unknown)[::-1]
+        named = np.flatnonzero((nodes[: len(domain)] != unknown) & (domain.same != domain.missing))[::-1]
         alike = np.full(len(domain), unknown, dtype=np.int64)
         alike[domain.same[named]] = nodes[named]
         nodes[: len(domain)] = np.where(nodes[: len(domain)] == unknown, alike, nodes[: len(domain)])
