@@ -101,6 +101,7 @@ def risk(
     from sfumato.cli.asking import listed
     from sfumato.judging.risk.assess import risk_of
     from sfumato.judging.risk.file_counts import counted_records
+    from sfumato.table.read import as_written
 
     promise = described.promise()
     published = "public" in Path(file).parts[-3:-1]
@@ -108,7 +109,9 @@ def risk(
     named = [name for text in identifier for name in listed(text)]
     schema = replace(promise.schema, identifier=named) if named else promise.schema
     if resources.chosen(file, promise.schema.quasi) == "memory":
-        found = _assess(reading.read(file, remembered), schema, everybody, threshold, max_subset)
+        found = _assess(
+            as_written(reading.load(file, remembered), file, schema.quasi), schema, everybody, threshold, max_subset
+        )
     else:
         everybody.refuse_single_rows()
         evidence, rows = counted_records(resources, file, schema, reading.options_for(file, remembered))

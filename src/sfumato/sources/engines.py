@@ -112,6 +112,7 @@ class Resources:
         out: Path | None = None,
         *,
         findings: FileFindings | None = None,
+        texts: Sequence[str] = (),
     ) -> Iterator[Source]:
         """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end.
 
@@ -121,12 +122,13 @@ class Resources:
         reading : the options of `sf.read`, for what is not opened where it is.
         out : the folder that is made of it, beside which the hidden folder lies unless `temporary` says otherwise.
         findings : is told what was found out about a text file.
+        texts : columns of a text file whose cells stay the texts that stand in it.
         """
         parent = self.parent(out)
         with ExitStack() as stack:
             with writable(parent):
                 place = stack.enter_context(workplace(parent))
-            source = self._source(data, reading, place, out, findings)
+            source = self._source(data, reading, place, out, findings=findings, texts=texts)
             stack.callback(source.close)
             yield source
 
@@ -146,7 +148,9 @@ class Resources:
         reading: Mapping[str, Option],
         place: Path,
         out: Path | None,
+        *,
         findings: FileFindings | None,
+        texts: Sequence[str],
     ) -> DuckDBSource | SparkSource:
         if is_spark(data):
             kept = [self.parent(out)] if self.resume else []
@@ -163,7 +167,7 @@ class Resources:
             return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
         if isinstance(data, str | os.PathLike):
-            staged = stage(data, reading, place, budget=self.budget, findings=findings)
+            staged = stage(data, reading, place, budget=self.budget, findings=findings, texts=texts)
             if staged is not None:
                 return open_parquet([staged], memory=share, temporary=place)
             frame = load(data, reading).table

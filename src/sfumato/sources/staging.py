@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ def stage(
     *,
     budget: int,
     findings: FileFindings | None = None,
+    texts: Sequence[str] = (),
 ) -> Path | None:
     """Write a text file, or a table of a database, as a Parquet file; None if it is none of these.
 
@@ -51,6 +52,7 @@ def stage(
     place : the folder for temporary data.
     budget : how many bytes of memory the process may take.
     findings : is told what was found out about a text file.
+    texts : columns of a text file whose cells stay the texts that stand in it.
     """
     if not is_url(given):
         refuse_unreadable(Path(given))
@@ -64,7 +66,7 @@ def stage(
             options: Any = given_options(form, reading)
             told = FileFindings() if findings is None else findings
             return CsvBatches(
-                path=Path(given), place=staged, options=options, most=budget // TEXTS, findings=told
+                path=Path(given), place=staged, options=options, most=budget // TEXTS, findings=told, texts=texts
             ).write()
         options = given_options(form, {**reading, "column_types": None})
         _refuse_retyping(reading, "a database")

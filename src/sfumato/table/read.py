@@ -142,7 +142,8 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
 def as_written(found: Loaded, source: str | os.PathLike[str], names: Sequence[str]) -> pa.Table:
     """Return a table with the texts that stand in its file where several notations were read as one value.
 
-    Whoever has the file tells `30` from `30.0`, and one offset of a time from another.
+    Whoever has the file sees `30` apart from `30.0`, one offset of a time apart from another, and `NA` apart from an
+    empty cell.
 
     Parameters
     ----------
@@ -153,14 +154,23 @@ def as_written(found: Loaded, source: str | os.PathLike[str], names: Sequence[st
     given: Any = found.reading.get("column_types") or {}
     table, types = found.table, dict(given)
     form = None if is_url(source) or are_several(source) else format_of(source, ReadError)
-    typed = [each for each in names if each in table.column_names and not pa.types.is_string(table[each].type)]
-    if form is None or "column_types" not in form.read_options or not typed:
+    merging = [each for each in names if each in table.column_names and _may_merge(table[each])]
+    if form is None or not {"column_types", "missing"} <= {*form.read_options} or not merging:
         return table
-    texts = load(source, {**found.reading, "column_types": {**types, **dict.fromkeys(typed, "text")}}).table
-    for name in typed:
-        if len(pc.unique(texts[name])) > len(pc.unique(table[name])):
-            table = table.set_column(table.column_names.index(name), name, texts[name])
+    as_text = {**types, **dict.fromkeys(merging, "text")}
+    texts = load(source, {**found.reading, "column_types": as_text, "missing": ("",)}).table
+    for name in merging:
+        cells, lost = texts[name], pc.is_null(table[name])
+        if len(pc.unique(cells.filter(lost))) <= 1:  # a single notation of nothing stays a missing value
+            cells = pc.if_else(lost, None, cells)
+        if len(pc.unique(cells)) > len(pc.unique(table[name])):
+            table = table.set_column(table.column_names.index(name), name, cells)
     return table
+
+
+def _may_merge(column: pa.ChunkedArray) -> bool:
+    """Return whether cells that differ in their file may be equal in a column."""
+    return column.null_count > 1 or not pa.types.is_string(column.type)
 
 
 def given_options(form: Format, options: Mapping[str, Option | None]) -> dict[str, object]:

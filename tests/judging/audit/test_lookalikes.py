@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.coding.lookalikes import lookalikes
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.schema.missing import Missing
 
 SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
@@ -34,8 +34,29 @@ ALIKE = [
     ("1\u20135", "1-5"),
     ("Crohn\u2019s", "crohn's"),
     ("50 %", "50%"),
+    ("flu", "flu\ufe0f"),
+    ("flu", "flu\u3164"),
+    ("flu", "f\u034flu\u2800"),
+    ("cold", "c\u043eld"),
+    ("lung cancer", "lung_cancer"),
+    ("lung cancer", "lung-cancer"),
+    ("flu", '"flu "'),
+    ("flu", "flu."),
+    ("flu", '["flu", "cold"]'),
+    ("5000", "5,000"),
+    ("[5, inf)", "7"),
+    (">=50", "[40, 51)"),
+    ("50+", "60"),
 ]
-APART = [("flu", "cold"), ("[0, 10)", "[10, 20)"), ("[0, 10)", "10"), ("A+", "A-"), ("1000000000001", "1000000000002")]
+APART = [
+    ("flu", "cold"),
+    ("[0, 10)", "[10, 20)"),
+    ("[0, 10)", "10"),
+    ("A+", "A-"),
+    ("<50", "50"),
+    ("5 mg", "5 \u00b5g"),
+    ("1000000000001", "1000000000002"),
+]
 
 
 def table(one, other):
@@ -113,6 +134,17 @@ def test_a_missing_value_is_no_second_disease(missing):
         sf.anonymize(data, schema, [TWO])
 
 
+@pytest.mark.parametrize("nothing", ["N/A", "n/a", "?", " ", "null", "#N/A"])
+def test_a_text_that_says_that_there_is_no_value_is_no_second_disease(nothing):
+    audit = sf.audit(table("flu", nothing), SCHEMA, [TWO])
+    assert audit.level("distinct-l-diversity") == 1
+    assert audit.merged_values == ()
+    bounds = sf.ConfidenceBounding(bounds={"flu": 0.6, nothing: 0.6}, sensitive="disease")
+    assert not sf.audit(table("flu", nothing), SCHEMA, [bounds]).holds
+    severe = sf.PPlusSensitiveKAnonymity(k=2, p=2, categories={"flu": "a", nothing: "b"}, sensitive="disease")
+    assert not sf.audit(table("flu", nothing), SCHEMA, [severe]).holds
+
+
 def test_searches_join_groups_until_known_values_suffice_and_risk_agrees():
     data = pa.table({"age": [30, 30, 35, 35, 50, 50], "disease": ["flu", None, "cold", "hiv", "flu", "hiv"]})
     schema = sf.Schema(quasi=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(20, 40)})
@@ -132,14 +164,36 @@ def test_who_has_no_value_has_none_to_hide():
         assert math.isnan(found[1])
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [("30", "30.0"), ("10", "1e1"), ("TRUE", "true"), ("2020-01-01T10:00:00+00:00", "2020-01-01T11:00:00+01:00")],
-)
-def test_quasi_identifiers_are_grouped_by_the_text_that_stands_in_the_file(cells, tmp_path):
+WRITTEN = [
+    ("30", "30.0"),
+    ("10", "1e1"),
+    ("TRUE", "true"),
+    ("2020-01-01T10:00:00+00:00", "2020-01-01T11:00:00+01:00"),
+]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("cells", WRITTEN)
+def test_quasi_identifiers_are_grouped_by_the_text_that_stands_in_the_file(cells, engine, tmp_path):
     path = tmp_path / "table.csv"
     one, other = cells
-    path.write_text(f"age,disease\n{one},flu\n{other},cold\n", "utf-8")
-    assert sf.audit(str(path), SCHEMA).level("k-anonymity") == 1
-    path.write_text(f"age,disease\n{one},flu\n{one},cold\n", "utf-8")
-    assert sf.audit(str(path), SCHEMA).level("k-anonymity") == 2
+    for second, level in ((other, 1), (one, 2)):
+        path.write_text(f"age,disease\n{one},flu\n{second},cold\n", "utf-8")
+        assert sf.audit(str(path), SCHEMA, engine=engine).level("k-anonymity") == level
+        assert sf.assess_risk(str(path), SCHEMA, engine=engine).unique_records == (2 if level == 1 else 0)
+
+
+@pytest.mark.parametrize("age", ["30", "thirty"])
+def test_two_notations_of_a_missing_cell_are_two_cells_in_a_file(age, tmp_path):
+    path = tmp_path / "table.csv"
+    for cells, level in ((("NA", ""), 1), (("NA", "NA"), 2), (("", ""), 2)):
+        path.write_text("age,disease\n" + "".join(f"{each},flu\n" for each in (age, age, *cells)), "utf-8")
+        assert sf.audit(str(path), SCHEMA).level("k-anonymity") == level
+
+
+def test_a_column_that_is_not_there_is_named_as_before_in_an_engine(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("zip,disease\n1,flu\n", "utf-8")
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(SchemaError, match="'age'"):
+            sf.audit(str(path), SCHEMA, engine=engine)

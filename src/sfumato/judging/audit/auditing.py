@@ -110,7 +110,7 @@ def audit_files(
     """Audit a published table in its engine; `reading` are the options of `sf.read`, all others as for `audit`."""
     check_models(models, schema)
     _refuse_unserved(schema, models)
-    with resources.opened(published, reading or {}) as source:
+    with resources.opened(published, reading or {}, texts=schema.quasi) as source:
         _refuse_columns(schema, source.names)
         audited = FileAudit(
             source=source,

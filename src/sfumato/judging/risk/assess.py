@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Number
 from typing import Any, TypeAlias, Unpack
@@ -40,6 +41,7 @@ from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Reach, Resources, in_memory
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.persons import RowsPerIndividual
+from sfumato.table.read import as_written, load
 from sfumato.table.values import as_dictionary
 from sfumato.validation import require
 
@@ -212,6 +214,8 @@ def assess_risk(
         refuse_single_rows(weights=weights, household=household)
         evidence, rows = counted_records(resources, data, schema)
         return risk_of(evidence, population=population, threshold=threshold, max_subset=max_subset, rows_counted=rows)
+    if isinstance(data, str | os.PathLike):
+        data = as_written(load(data, {}), data, schema.quasi)
     table, _ = to_arrow(in_memory(data, {}))
     refuse_columns(table.column_names, schema.sensitive)
     groups = RecordGroups.read(table, schema)

@@ -33,7 +33,7 @@ def counted_records(
     if not schema.quasi:
         raise SchemaError("The schema has no quasi-identifier; risk depends on what an adversary may know.")
     quasi, most = schema.of_quasi(), resources.budget // BYTES_PER_COMBINATION
-    with resources.opened(data, reading) as source:
+    with resources.opened(data, reading, texts=schema.quasi) as source:
         refuse_reserved(schema.quasi)
         refuse_columns(source.names, (*schema.sensitive, *schema.quasi))
         buckets = dict.fromkeys(bucket_column(source.names, name) for name in schema.quasi)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,7 @@ class CsvBatches:
     most : how many bytes the different texts of all columns may take in memory.
     batch : how many bytes are read at once.
     findings : is told what was found out.
+    texts : columns whose cells stay the texts that stand in the file.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class CsvBatches:
     most: int
     batch: int = BATCH
     findings: FileFindings = field(default_factory=FileFindings)
+    texts: Sequence[str] = ()
 
     def write(self) -> Path:
         """Write the table as Parquet, and return its file."""
@@ -93,7 +95,8 @@ class CsvBatches:
         names = self._about.called(self.path, first, self.findings, header=source.header)
         refuse_absent(given.column_types, [name for name in names if name])
         kept = {name: place for place, name in enumerate(names) if name}
-        decided = {name: _Different() for name in kept if given.column_types.get(name) != TEXT}
+        as_text = {*self.texts, *(name for name, said in given.column_types.items() if said == TEXT)}
+        decided = {name: _Different() for name in kept if name not in as_text}
         schema = pa.schema(dict.fromkeys(kept, pa.dictionary(pa.int32(), pa.string())))
         line = source.skipped + source.data[:below].count(b"\n")
         with pq.ParquetWriter(self.place / "texts.parquet", schema) as writer:
