@@ -117,3 +117,13 @@ def test_rows_larger_than_memory_are_recoded_in_their_engine(run, tmp_path, monk
         assert told[figure] == known[figure]
     assert told["audit"]["levels"] == known["audit"]["levels"]
     assert (tmp_path / "engine" / "public" / "table" / "part-00000.parquet").is_file()
+
+
+def test_rows_of_individuals_with_several_are_counted_only_on_purpose(run, rules, later_file, tmp_path):
+    header, *rows = later_file.read_text("utf-8").splitlines(keepends=True)
+    later_file.write_text("".join([header, *rows, *rows]), "utf-8")
+    asked = ("recode", later_file, "--with", rules, "--out", tmp_path / "later")
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    assert "give --count-rows to count rows" in refused.output
+    assert run(*asked, "--count-rows").exit_code == 0

@@ -318,3 +318,17 @@ def test_rules_of_a_column_can_be_compared():
     rules = ColumnRules(type=pa.int64(), published={"1": "*"}, missing=None)
     assert rules == replace(rules)
     assert rules != replace(rules, missing="*")
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_later_rows_of_individuals_with_several_are_counted_only_on_purpose(engine, tmp_path):
+    recoding = recoding_of(people())
+    once = people(seed=7)
+    table = pa.concat_tables([once, once])
+    with pytest.raises(InfeasibleError, match=r"400 rows belong to 200 individuals.*count_rows=True"):
+        sf.recode(table, recoding, engine=engine, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    release = sf.recode(table, recoding, engine=engine, out=tmp_path / "out", count_rows=True)
+    assert release.audit.holds
+    counted = replace(recoding, recipe=replace(recoding.recipe, count_rows=True))
+    assert sf.recode(table, counted, engine=engine, out=tmp_path / "again").audit.holds

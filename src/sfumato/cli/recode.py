@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Json, Reading, SeriesOptions, Source, WritingOptions, examples, spread
+from sfumato.cli.options import (
+    CountRows,
+    EngineOptions,
+    Json,
+    Reading,
+    SeriesOptions,
+    Source,
+    WritingOptions,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in, series_facts, series_lines
 
@@ -45,6 +55,7 @@ def recode(
     writing: WritingOptions,
     engines: EngineOptions,
     series: SeriesOptions,
+    count_rows: CountRows = False,
     json: Json = False,
 ) -> None:
     """Publish later rows with the recoding of an earlier release.
@@ -59,11 +70,15 @@ def recode(
     recoding, resources, ledger = Recoding.read(rules), engines.resources(), series.opened()
     found: RecodedRows | LargeRecodedRows
     if resources.chosen(file, recoding.recipe.schema.attributes) == "memory":
-        found = _recode(reading.read(file, recoding.recipe.reading), recoding, out, writing, ledger)
+        found = _recode(
+            reading.read(file, recoding.recipe.reading), recoding, out, writing, ledger, count_rows=count_rows
+        )
     else:
         writing.refuse_other_than_parts()
         options = reading.options_for(file, recoding.recipe.reading)
-        found = _recode_large(resources, file, recoding, out, options=options, writing=writing, ledger=ledger)
+        found = _recode_large(
+            resources, file, recoding, out, options=options, writing=writing, ledger=ledger, count_rows=count_rows
+        )
     if json:
         print_json(_facts(found, out))
     elif not reading.quiet:
@@ -71,13 +86,19 @@ def recode(
 
 
 def _recode(
-    data: pa.Table, recoding: Recoding, out: Path, writing: WritingOptions, ledger: Ledger | None
+    data: pa.Table,
+    recoding: Recoding,
+    out: Path,
+    writing: WritingOptions,
+    ledger: Ledger | None,
+    *,
+    count_rows: bool,
 ) -> RecodedRows:
     """Recode rows in memory, and write them."""
     from sfumato.release.later_rows import recode as publish
 
     with progress("Recoding"):
-        found = publish(data, recoding, engine="memory", ledger=ledger)
+        found = publish(data, recoding, engine="memory", ledger=ledger, count_rows=count_rows)
     with progress("Writing") as tell:
         writing.write(found, out, tell)
     return found
@@ -92,6 +113,7 @@ def _recode_large(
     options: Mapping[str, Option],
     writing: WritingOptions,
     ledger: Ledger | None,
+    count_rows: bool,
 ) -> RecodedRows | LargeRecodedRows:
     """Recode rows that do not fit into memory; they are written as Parquet parts."""
     from sfumato.release.later_rows import recode_in
@@ -107,6 +129,7 @@ def _recode_large(
             report=not writing.no_report,
             progress=tell,
             ledger=ledger,
+            count_rows=count_rows,
         )
 
 

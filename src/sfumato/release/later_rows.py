@@ -31,6 +31,7 @@ from sfumato.release.large.recoded_rows import LargeRecodedRows, recode_large
 from sfumato.release.readable import readable_schema
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
+from sfumato.release.tasks import refuse_rows_of_individuals
 from sfumato.reporting.handover import Handover
 from sfumato.schema.schema import Schema
 from sfumato.sources.engines import Data, Resources, in_memory
@@ -105,13 +106,19 @@ def recode(
     *,
     progress: Progress | bool = ...,
     ledger: Ledger | None = ...,
+    count_rows: bool = ...,
     **where: Unpack[InMemory],
 ) -> RecodedRows: ...
 
 
 @overload
 def recode(
-    data: Data, recoding: Recoding, *, progress: Progress | bool = ..., **where: Unpack[Elsewhere]
+    data: Data,
+    recoding: Recoding,
+    *,
+    progress: Progress | bool = ...,
+    count_rows: bool = ...,
+    **where: Unpack[Elsewhere],
 ) -> LargeRecodedRows: ...
 
 
@@ -121,6 +128,7 @@ def recode(
     *,
     progress: Progress | bool = False,
     ledger: Ledger | None = None,
+    count_rows: bool = False,
     **where: Unpack[Where],
 ) -> RecodedRows | LargeRecodedRows:
     """Publish later rows with the recoding of an earlier release, and leave out what would break its promise.
@@ -135,16 +143,19 @@ def recode(
     recoding : the rules of an earlier release.
     progress, ledger, where : as for `sf.anonymize`; later rows are a release of the series, too. Another engine than
         memory returns a `LargeRecodedRows`.
+    count_rows : goes on where an identifier of the later rows repeats, as the earlier release may have done, too.
 
     Raises
     ------
     InfeasibleError
-        If no row is left.
+        If no row is left, or an identifier repeats.
     """
     require(isinstance(recoding, Recoding), "recode", "recoding", "an sf.release.Recoding", recoding)
     rest: dict[str, Any] = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
-    return recode_in(Resources(**rest), data, recoding, out, replace=older, progress=progress, ledger=ledger)
+    return recode_in(
+        Resources(**rest), data, recoding, out, replace=older, progress=progress, ledger=ledger, count_rows=count_rows
+    )
 
 
 def recode_in(
@@ -158,8 +169,12 @@ def recode_in(
     report: bool = True,
     progress: Progress | bool = False,
     ledger: Ledger | None = None,
+    count_rows: bool = False,
 ) -> RecodedRows | LargeRecodedRows:
     """Publish later rows wherever they are; `reading` are the options of `sf.read`, by default the recipe's."""
+    require(isinstance(count_rows, bool), "recode", "count_rows", "True or False", count_rows)
+    if count_rows:
+        recoding = changed(recoding, recipe=changed(recoding.recipe, count_rows=True))
     options = recoding.recipe.reading if reading is None else reading
     chosen = resources.chosen(data, recoding.recipe.schema.attributes)
     if chosen == "memory":
@@ -182,6 +197,7 @@ def _recoded(data: Frame, recoding: Recoding, ledger: Ledger | None) -> RecodedR
     left_out = recoding.recipe.schema.check_columns(table.column_names)
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nothing to recode.")
+    refuse_rows_of_individuals(recoding.recipe, table)
     asked, draft = drafted(recoding.recipe, table, ledger, later_rows=True)
     columns = {name: recoding.recode(name, table[name]) for name in recoding.columns}
     known_rows = np.flatnonzero(np.logical_and.reduce([column.known for column in columns.values()]))

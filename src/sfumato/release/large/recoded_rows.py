@@ -27,9 +27,10 @@ from sfumato.release.large.served import audited_columns, audited_schema, publis
 from sfumato.release.large.writing import write_statement
 from sfumato.release.readable import readable_schema
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
+from sfumato.release.tasks import refuse_rows
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
 from sfumato.sources.base import WEIGHT, Source, refuse_reserved
-from sfumato.sources.counting import count_fitting
+from sfumato.sources.counting import count_fitting, rows_per_individual
 from sfumato.table.atomic import atomic_folder
 
 Flags = npt.NDArray[np.bool_]
@@ -122,7 +123,10 @@ def _refuse(recoding: Recoding, source: Source) -> tuple[str, ...]:
     """Refuse what is not served before any row is read; return the columns without a role."""
     refuse_unserved(recoding.recipe)
     refuse_reserved(recoding.recipe.schema.attributes)
-    return recoding.recipe.schema.check_columns(source.names)
+    left_out = recoding.recipe.schema.check_columns(source.names)
+    if recoding.recipe.models and not recoding.recipe.count_rows:
+        refuse_rows(rows_per_individual(source, recoding.recipe.schema.identifier, "table"))
+    return left_out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
