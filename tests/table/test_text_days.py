@@ -22,6 +22,7 @@ DAYS = [f"20{10 + i // 12}-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(ROW
 CELLS = {"admitted": DAYS, "age": list(range(20, 20 + ROWS)), "disease": ["flu", "cold", "ulcer"] * (ROWS // 3)}
 SCHEMA = sf.Schema(quasi=["admitted", "age"], sensitive=["disease"])
 NOTATIONS = [
+    ["2195-05-17 7:39:05", "2195-05-17 17:39:00"],
     DAYS,
     [f"{day}T{i % 24:02d}:30" for i, day in enumerate(DAYS)],
     [f"{day} {i % 24:02d}:30:01" for i, day in enumerate(DAYS)],

@@ -14,7 +14,14 @@ from sfumato.table.formats.inference import DAY, MOMENT, ZONED, all_match, parse
 from sfumato.table.values import coded
 
 DAYS = "%Y-%m-%d"
-CLOCKS = (("s", "%H:%M"), ("s", "%H:%M:%S"), ("ms", "%H:%M:%S"), ("us", "%H:%M:%S"), ("s", "%-H:%M"))
+CLOCKS = (
+    ("s", "%H:%M"),
+    ("s", "%H:%M:%S"),
+    ("ms", "%H:%M:%S"),
+    ("us", "%H:%M:%S"),
+    ("s", "%-H:%M"),
+    ("s", "%-H:%M:%S"),
+)
 
 
 def days_of(name: str, column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str] | None:
