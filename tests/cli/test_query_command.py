@@ -277,6 +277,18 @@ def test_a_table_has_one_budget_unless_another_one_is_asked_for(run, people, sto
     assert ask(run, store, "count").exit_code == 0
 
 
+@pytest.mark.usefixtures("store")
+def test_another_notation_of_the_numbers_does_not_make_another_table(run, people, tmp_path):
+    table = pd.read_csv(people)
+    other, written = tmp_path / "other.parquet", tmp_path / "other.csv"
+    table.astype({"cost": float}).to_parquet(other)
+    table.assign(cost="500.00").to_csv(written, index=False)
+    for copy in (other, written):
+        refused = run("query", "init", copy, "--store", tmp_path / "second.toml", *STATED, "--total", 1)
+        assert refused.exit_code == 2
+        assert "have a budget already" in refused.output
+
+
 def test_a_mistake_in_what_is_stated_leaves_no_budget_behind(run, people, tmp_path):
     init = ("query", "init", people, "--store", tmp_path / "study.toml", "--total", 1)
     assert run(*init, "--bounds", "age=5,1").exit_code == 2

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.table.formats.inference import NUMBER
 from sfumato.table.values import as_dictionary, as_seen, distinct_texts
 
 
@@ -29,14 +30,27 @@ def fingerprint(table: pa.Table) -> str:
 
 
 def fingerprint_of_rows(table: pa.Table) -> str:
-    """Hash a table of texts whatever the order of its rows and columns.
+    """Hash a table of texts whatever the order of its rows and columns, and whatever its numbers are written like.
 
     >>> shown, turned = pa.table({"a": ["x", "y"], "b": ["1", None]}), pa.table({"b": [None, "1"], "a": ["y", "x"]})
     >>> fingerprint_of_rows(shown) == fingerprint_of_rows(turned)
     True
+    >>> fingerprint_of_rows(pa.table({"a": ["1.0", ""]})) == fingerprint_of_rows(pa.table({"a": ["1", None]}))
+    True
     """
     names = sorted(table.column_names)
-    return fingerprint(table.select(names).sort_by([(name, "ascending") for name in names]))
+    alike = pa.table({name: _plain_numbers(table[name]) for name in names})
+    return fingerprint(alike.sort_by([(name, "ascending") for name in names]))
+
+
+def _plain_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write numbers in one way, and cells of blanks alone as missing: a file has 1.0 where another has 1."""
+    encoded = as_dictionary(column)
+    cells = pc.utf8_trim_whitespace(encoded.dictionary)
+    number = pc.match_substring_regex(cells, rf"\A(?:{NUMBER})\z")
+    plain = distinct_texts(pc.if_else(number, cells, None).cast(pa.float64()))
+    written = pc.if_else(pc.equal(cells, ""), None, pc.coalesce(plain, cells))
+    return pa.chunked_array([written.take(encoded.indices)])
 
 
 def _letters(shown: pa.StringArray) -> memoryview:
