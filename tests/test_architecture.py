@@ -37,7 +37,7 @@ MODULES = {"scikit-learn": "sklearn", "pynacl": "nacl"}  # named otherwise than 
 EXTRAS = ["pandas", "polars"] + [
     MODULES.get(name := re.split(r"[<>=\[ ]", requirement)[0], name.replace("-", "_"))
     for extra, requirements in PROJECT["project"]["optional-dependencies"].items()
-    if extra not in {"all", "dev"}
+    if extra != "all"
     for requirement in requirements
 ]
 
@@ -52,7 +52,7 @@ LEFT_OUT = {
     "sfumato-maa-slie",
     "sfumato-fusion",
 }
-HIDDEN_BUT_OURS = {".ci", ".gitignore"}
+HIDDEN_BUT_OURS = {".ci", ".github", ".gitignore", ".pre-commit-config.yaml"}
 MACHINE_PATH = re.compile(r"(?<![\w.:/*-])/(?:home|root|Users|tmp|work|opt|mnt|workspace)/\w")
 REGISTRY_HOST = re.compile(
     r"\b(?:pypi\.org|pythonhosted\.org|anaconda\.org|conda\.io|npmjs\.(?:com|org)|crates\.io"
