@@ -1,4 +1,4 @@
-"""What all tests share: how hard Hypothesis looks, what is traced, and where the shared benchmark tables are."""
+"""What all tests share: how hard Hypothesis looks, what is traced, which tests are slow, and shared tables."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from sfumato.threads import worker_count
 
 SHARED_DATA = "SFUMATO_SHARED_DATA"
 TRACED_EXAMPLES = 3
+# Tests are slow if they start a browser, a server, Java or other processes, or read the benchmark tables.
+SLOW_FIXTURES = {"browser", "postgresql", "process_client", "shell", "start_server"}
+SLOW_MARKERS = {"shared_data", "spark"}
 
 # The same examples in every run, and no verdict that depends on how fast the machine is or what else was imported.
 settings.register_profile(
@@ -63,8 +66,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
             tracer.start()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the shared benchmark tables where there are none."""
+    """Mark slow tests by what they use, and skip tests of the shared benchmark tables where there are none."""
+    for item in items:
+        used = {*getattr(item, "fixturenames", ()), *(marker.name for marker in item.iter_markers())}
+        if used & (SLOW_FIXTURES | SLOW_MARKERS):
+            item.add_marker(pytest.mark.slow)
     if _shared_data_folder() is not None:
         return
     absent = pytest.mark.skip(reason=f"{SHARED_DATA} does not name a folder")
