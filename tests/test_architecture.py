@@ -166,6 +166,7 @@ def test_every_name_a_module_exports_exists(module):
     assert len(set(exported)) == len(exported)
 
 
+@pytest.mark.slow
 def test_importing_the_package_and_its_namespaces_loads_nothing_heavy():
     namespaces = [f"sfumato.{stub.parent.name}" for stub in PACKAGE.glob("*/__init__.pyi")]
     program = f"""
@@ -181,6 +182,7 @@ print(json.dumps(loaded))
     assert {name: heavy for name, heavy in loaded.items() if heavy} == {}
 
 
+@pytest.mark.slow
 def test_the_core_works_without_the_extras():
     program = f"""
 import sys
@@ -267,6 +269,7 @@ def test_ci_runs_the_test_command_of_the_readme_and_nothing_else():
     assert lines == ["#!/usr/bin/env bash", "set -euo pipefail", 'cd "$(dirname "$0")/.."', tests]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "extra"),
     [

@@ -126,6 +126,7 @@ def run_here(command: str) -> tuple[int, str]:
     return done.exit_code, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_blocks_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

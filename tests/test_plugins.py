@@ -71,12 +71,14 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_file_of_the_package(installed):
     shown = next(block.body for block in blocks(PAGE.read_text("utf-8"), PAGE) if block.language == "text")
     listed = {line.strip() for line in shown.splitlines()[1:]}
     assert listed == {path.relative_to(installed.project).as_posix() for path in installed.project.rglob("*.*")}
 
 
+@pytest.mark.slow
 def test_a_model_of_another_package_serves_python_and_recipes(installed, folder):
     program = """
 import sfumato as sf
@@ -100,6 +102,7 @@ assert sf.read("release/public/table.arrow").equals(release.frame)
         assert "Simpson l-diversity" in text
 
 
+@pytest.mark.slow
 def test_a_report_is_drawn_again_where_the_package_is_not_installed(installed, folder):
     installed.sfumato("anonymize", "patients.csv", *ROLES, "--model", MODEL, "--out", "release", folder=folder)
     page = folder / "release" / "internal" / "report.html"
@@ -109,6 +112,7 @@ def test_a_report_is_drawn_again_where_the_package_is_not_installed(installed, f
     assert page.read_bytes() == drawn
 
 
+@pytest.mark.slow
 def test_a_model_of_another_package_serves_the_command_line(installed, folder):
     out = ["--out", "release", "--format", "arrow"]
     told = installed.sfumato("anonymize", "patients.csv", *ROLES, "--model", MODEL, *out, folder=folder)
@@ -121,6 +125,7 @@ def test_a_model_of_another_package_serves_the_command_line(installed, folder):
     assert "unknown entry 'm'; the known entries are l, sensitive." in wrong
 
 
+@pytest.mark.slow
 def test_what_another_package_adds_is_listed_with_it(installed, folder):
     for command, name, known in (("models", "simpson-l-diversity", MODELS), ("formats", "arrow", FORMATS)):
         listed = json.loads(installed.sfumato(command, "--json", folder=folder))
@@ -129,6 +134,7 @@ def test_what_another_package_adds_is_listed_with_it(installed, folder):
         assert installed.sfumato(command, folder=folder).rstrip().endswith("From the package simpson-diversity.")
 
 
+@pytest.mark.slow
 def test_nothing_of_another_package_is_imported_before_it_is_asked_for(installed, folder):
     program = """
 import sys
@@ -144,6 +150,7 @@ assert "simpson_diversity" not in sys.modules
     installed.run("-c", program.replace("COMMAND", repr(command)), folder=folder)
 
 
+@pytest.mark.slow
 def test_a_format_of_another_package_is_read_and_written(installed, folder):
     program = """
 import sfumato as sf
@@ -169,6 +176,7 @@ for refused in (lambda: sf.read("damaged.arrow"), lambda: sf.read("patients.feat
     assert not (folder / "patients.arrow").exists()
 
 
+@pytest.mark.slow
 def test_the_package_of_the_page_passes_its_own_tests(installed, tmp_path):
     settings = ["-q", "-p", "no:cacheprovider", "--rootdir", tmp_path]
     told = installed.run("-m", "pytest", *settings, installed.project, folder=tmp_path)

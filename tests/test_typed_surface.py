@@ -162,10 +162,12 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return check(folder)
 
 
+@pytest.mark.slow
 def test_a_correct_program_passes(found):
     assert found.get("correct.py", {}) == {}
 
 
+@pytest.mark.slow
 def test_every_mistake_is_found_on_its_line(found):
     planted = {number for number, line in enumerate(MISTAKES.splitlines(), 1) if line.endswith("# wrong")}
     assert len(planted) > 30

@@ -43,6 +43,7 @@ def test_what_has_no_laws_is_refused():
         laws_of(KAnonymity)
 
 
+@pytest.mark.slow
 def test_the_suites_are_imported_without_pytest():
     program = "import sys, json, sfumato.checks.suite; print(json.dumps('pytest' in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603

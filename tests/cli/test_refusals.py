@@ -240,6 +240,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, code):
     before = sorted(folder.iterdir())
@@ -252,6 +253,7 @@ def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, cod
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_removed_by_the_next(shell, run, folder):
     before = sorted(folder.iterdir())
     killed = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=STOPPED.format(signal="SIGKILL"))
@@ -262,6 +264,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(shell, run, folder):
     assert sorted(folder.iterdir()) == sorted([*before, folder / "out"])
 
 
+@pytest.mark.slow
 def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(shell, folder):  # noqa: ARG001 - its files are read
     program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + STOPPED.format(signal="SIGHUP")
     program = program.replace("def stop(*_, **__)", "write = folders.write_parquet\ndef stop(*given)")
@@ -270,6 +273,7 @@ def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(shell, folder):  # n
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_stopped_replacement_leaves_the_old_release(run, shell, folder):
     assert run("anonymize", "t.csv", *GOOD, "--out", "out", "--seed", 1).exit_code == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

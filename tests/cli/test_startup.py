@@ -96,6 +96,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(shell, arguments, sentence):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_causes_no_traceback(tmp_path):
     command = f"'{sys.executable}' -m sfumato models --json | head -c 1"
     done = subprocess.run(  # noqa: S602 - a pipe needs a shell
@@ -132,12 +133,14 @@ def on_terminal(tmp_path, *arguments, **environment) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colors_and_progress(tmp_path, patients_file):
     shown = on_terminal(tmp_path, "audit", patients_file, "--quasi", "sex", "--k", "2")
     assert "\x1b[32m\x1b[1mholds" in shown
     assert "Reading" in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_without_color_gets_none(tmp_path, patients_file):
     shown = on_terminal(tmp_path, "audit", patients_file, "--quasi", "sex", "--k", "2", NO_COLOR="1")
     assert "holds" in shown

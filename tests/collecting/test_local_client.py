@@ -183,6 +183,7 @@ def test_nobody_raises_the_budget_of_a_state(grr, tmp_path):
     assert client.left == 0
 
 
+@pytest.mark.slow
 def test_another_period_has_a_memory_of_its_own_and_costs_again(tmp_path):
     state = tmp_path / "client.json"
     rappors = [Rappor(values=["a", "b"], bits=62, cohorts=10**6, period=period) for period in ("2025", "2026")]

@@ -126,6 +126,7 @@ def test_algorithm_keeps_the_law(trial_of, algorithm, check):
     check(trial_of(algorithm))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "check"),
     [(each, law) for each in SLOW_OR_ALIKE for law in LAWS_OF_WHAT_IS_FOUND if law is not ODD or not each.guides],

@@ -132,6 +132,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ATTACKS)
 def test_what_a_party_should_not_say_ends_the_session_in_one_sentence(pair, said, monkeypatch):
     monkeypatch.setattr(network, "LINGER", 0.2)

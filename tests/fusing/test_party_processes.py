@@ -38,6 +38,7 @@ def folders(tmp_path):
     made.stop_all()
 
 
+@pytest.mark.slow
 def test_three_processes_write_what_one_process_fuses(folders):
     for name in reversed(NAMES):
         folders.start(name)
@@ -63,6 +64,7 @@ def nothing_is_written(folders: Folders) -> bool:
     return "fused" not in found and not any(name.startswith(".") for name in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["comparing agreements", "aligning", "round 1", "round 3", "comparing results"])
 def test_when_a_party_is_killed_the_others_end_and_write_nothing(folders, stage):
     folders.start("insurer", program=DOOMED.format(stage=stage, signal="SIGKILL"))
@@ -79,6 +81,7 @@ def test_when_a_party_is_killed_the_others_end_and_write_nothing(folders, stage)
     assert nothing_is_written(folders)
 
 
+@pytest.mark.slow
 def test_when_a_party_stalls_the_others_end_and_so_does_it_when_it_goes_on(folders):
     process = folders.start("hospital", program=DOOMED.format(stage="aligning", signal="SIGSTOP"))
     for name in NAMES[1:]:
@@ -94,6 +97,7 @@ def test_when_a_party_stalls_the_others_end_and_so_does_it_when_it_goes_on(folde
     assert nothing_is_written(folders)
 
 
+@pytest.mark.slow
 def test_a_party_that_is_killed_while_it_waits_may_come_again(folders):
     for name in SURVIVORS:
         folders.start(name)
@@ -118,6 +122,7 @@ def tell(folders: Folders, name: str, expected: str) -> None:
     pytest.fail(f"{name} never said: {expected}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_party_that_is_interrupted_tells_the_others(folders):
     folders.start("hospital", how="join")
@@ -133,6 +138,7 @@ def test_a_party_that_is_interrupted_tells_the_others(folders):
     assert nothing_is_written(folders)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_interrupted_party_ends_though_nobody_reads_what_it_complains_about(folders):
     unread, full = os.pipe()
@@ -152,6 +158,7 @@ def test_an_interrupted_party_ends_though_nobody_reads_what_it_complains_about(f
         os.close(full)
 
 
+@pytest.mark.slow
 def test_parties_that_do_not_agree_all_end(folders):
     folders.contents["insurer"]["agreement"]["requirements"][0]["k"] = 7
     for name in NAMES:
@@ -165,6 +172,7 @@ def test_parties_that_do_not_agree_all_end(folders):
     assert nothing_is_written(folders)
 
 
+@pytest.mark.slow
 def test_an_out_folder_that_holds_something_is_refused_at_the_start(folders):
     folders.out("agency").mkdir()
     (folders.out("agency") / "table.csv").write_text("older")

@@ -94,6 +94,7 @@ def killed(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is killed without fork")
 @pytest.mark.parametrize("step", [*UNDONE, *DONE])
 @pytest.mark.parametrize("by", ["the next run", "repair"])

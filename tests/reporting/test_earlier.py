@@ -54,6 +54,7 @@ def test_an_engine_tells_it_too(tmp_path):
         sf.anonymize(str(tmp_path / "people.parquet"), SCHEMA, model, out=tmp_path / "two", **asked)
 
 
+@pytest.mark.slow
 def test_the_command_line_says_it_in_its_words(tmp_path):
     (tmp_path / "people.csv").write_text("age,disease\n" + "20,flu\n21,cold\n" * 4, "utf-8")
     said = []

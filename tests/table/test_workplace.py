@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from sfumato.table.atomic import atomic_folder, atomic_path
 from sfumato.table.workplace import OURS, workplace
 
@@ -45,6 +47,7 @@ def write(target) -> None:
         temporary.write_text("x")
 
 
+@pytest.mark.slow
 def test_the_next_writer_removes_what_a_killed_one_left(tmp_path):
     kill(tmp_path / "release", after=0)
     assert [name for name in names(tmp_path) if OURS.fullmatch(name)]
@@ -52,6 +55,7 @@ def test_the_next_writer_removes_what_a_killed_one_left(tmp_path):
     assert names(tmp_path) == ["x.csv"]
 
 
+@pytest.mark.slow
 def test_a_release_that_was_being_replaced_is_brought_back(tmp_path):
     target = tmp_path / "release"
     target.mkdir()

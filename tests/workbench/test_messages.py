@@ -78,6 +78,7 @@ def test_no_message_of_the_library_has_python_in_it_on_a_page():
     assert left == {}
 
 
+@pytest.mark.slow
 def test_messages_that_pages_recognize_are_written_by_the_library():
     written = " ".join(
         "".join(part.value if isinstance(part, ast.Constant) else "\0" for part in parts)
@@ -134,6 +135,7 @@ def test_the_scan_finds_english():
     assert english_in("<p>用 k-anonymity 与 Mondrian</p><code>not what is typed</code>") == []
 
 
+@pytest.mark.slow
 def test_no_page_in_chinese_says_anything_in_english(client):
     assert look(client, *PLACES) == {}
     for verb in ("risk", "check"):
@@ -152,6 +154,7 @@ def test_no_page_in_chinese_says_anything_in_english(client):
     assert look(client, *PLACES) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS.built_in))
 def test_every_search_and_what_it_says_is_chinese(client, algorithm):
     assert client.patch((["algorithm"], {"name": algorithm}), step="search").status_code == 200

@@ -69,6 +69,7 @@ def test_every_address_is_relative(path):
     )
 
 
+@pytest.mark.slow
 def test_the_wheel_has_everything(tmp_path):
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(build, check=True, cwd=PACKAGE.parents[2], capture_output=True)  # noqa: S603 - our own build
@@ -79,6 +80,7 @@ def test_the_wheel_has_everything(tmp_path):
     assert needed <= packed
 
 
+@pytest.mark.slow
 def test_importing_sfumato_loads_no_server():
     said = "import sfumato, sfumato.cli.application, sys; print('starlette' in sys.modules, 'uvicorn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", said], check=True, capture_output=True, text=True)  # noqa: S603 - ours

@@ -59,6 +59,7 @@ def test_strangers_get_nothing_whatever_they_know(opened_client, monkeypatch):
     assert opened_client.post("/enter", {"token": token}).status_code == 204  # and uses no token up
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0 or not Path(PYTHON).exists(), reason="only root can become another user")
 def test_a_process_of_another_user_is_refused_with_the_cookie_and_the_path(start_server, persons_csv):
     server = start_server(persons_csv)

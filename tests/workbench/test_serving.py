@@ -59,6 +59,7 @@ class Running:
         assert not self.thread.is_alive()
 
 
+@pytest.mark.slow
 def test_a_server_opens_once_again_and_quits(tmp_path, state, persons_csv):
     running = Running(tmp_path / "project", Serving(), {"place": str(persons_csv), "name": "persons.csv"})
     assert running.enter() == 204
@@ -81,6 +82,7 @@ def test_without_a_server_there_is_no_other_address(state):
     assert list(state.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_server_without_requests_stops(tmp_path, state, monkeypatch):
     monkeypatch.setattr(serving, "BETWEEN", 0.05)
     running = Running(tmp_path / "project", Serving(idle=0.0001))
@@ -125,6 +127,7 @@ def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
     assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_the_address_is_where_the_server_listens(tmp_path, state):
     running = Running(tmp_path / "project", Serving(host="::1"))
     assert re.fullmatch(r"http://\[::1\]:\d+/[0-9a-f]{32}", running.base)
@@ -181,6 +184,7 @@ def running(process):
     return told.stdout.strip()[:1] not in {"", "Z"}
 
 
+@pytest.mark.slow
 def test_the_worker_ends_with_the_server_even_if_that_is_killed(start_server, persons_csv):
     server = start_server(persons_csv)
     with opened_by(server):
@@ -195,6 +199,7 @@ def test_the_worker_ends_with_the_server_even_if_that_is_killed(start_server, pe
     assert not running(worker)
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(tmp_path, state):
     running = Running(tmp_path / "one", Serving())
     port = int(running.origin.rsplit(":", 1)[1])
@@ -205,6 +210,7 @@ def test_a_port_that_is_taken_is_told(tmp_path, state):
     assert state.exists()
 
 
+@pytest.mark.slow
 def test_a_project_is_open_in_one_workbench_at_a_time(tmp_path, state):
     running = Running(tmp_path / "one", Serving())
     with pytest.raises(WriteError, match="open in another workbench"):
@@ -238,6 +244,7 @@ def test_the_command_refuses_in_one_sentence(state):
     assert not state.exists()
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):
     hidden = "import sys; sys.modules['uvicorn'] = None; from sfumato.cli import main; main()"
     command = [sys.executable, "-c", hidden, "workbench"]

@@ -64,6 +64,7 @@ def buckets_of(release, name=D):
     return sorted(sorted(values) for values in buckets.values())
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 7), min_size=2, max_size=6), st.sampled_from([1.5, 2, 2.5, 3, 4]), st.integers(0, 99))
 def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
     lost = int(surplus(counts, l).sum())

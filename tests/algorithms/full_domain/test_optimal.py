@@ -42,6 +42,7 @@ def same(left, right):
     return left == pytest.approx(right, rel=SLACK, abs=SLACK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", MODELS, ids=repr)
 @examples(8)
 @given(data=st.data())
@@ -130,6 +131,7 @@ PROMISES = [
 MEASURED = sorted(set(LOSSES) & set(catalogue.MEASURES))
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     tables_with_schemas(), st.sampled_from(PROMISES), st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.sampled_from(MEASURED)

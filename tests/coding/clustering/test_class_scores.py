@@ -113,6 +113,7 @@ def test_classes_move_to_more_room_when_they_are_full() -> None:
     assert longer[0][0, first : first + 6].tolist() == codes[:, 0].tolist()
 
 
+@pytest.mark.slow
 def test_loops_stay_inside_their_arrays() -> None:
     script = """
 import numpy as np, sfumato as sf

@@ -44,6 +44,7 @@ def test_every_word_is_one_that_column_names_are_read_by():
     assert [each.letter for each in IDENTIFIERS] == list("ABCDEFGHIJKLMNOPQR")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "letter"),
     [

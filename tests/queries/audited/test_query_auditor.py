@@ -114,6 +114,7 @@ print(auditor.ask("sum", {"name": list(names)}).denied)
 """
 
 
+@pytest.mark.slow
 def test_askers_in_other_processes_wait_for_each_other(tmp_path):
     sets = ("abcdefgh", "abcdefg", "bcdefgh")
     askers = [

@@ -318,6 +318,7 @@ print(spent)
 """
 
 
+@pytest.mark.slow
 def test_askers_in_other_processes_share_one_budget(path):
     askers = [
         subprocess.Popen(  # noqa: S603 - our own interpreter and program
@@ -346,6 +347,7 @@ table.count(epsilon="0.75")
 """
 
 
+@pytest.mark.slow
 def test_what_was_spent_stays_spent_when_the_program_dies_before_it_answers(path):
     died = subprocess.run(  # noqa: S603 - our own interpreter and program
         [sys.executable, "-c", KILLED, str(path)], check=False, capture_output=True, text=True

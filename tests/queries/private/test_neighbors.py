@@ -122,6 +122,7 @@ def same_for_all(ask, tables, frame=pandas_of):
     assert len(first[2]) == (first[0] == "answered")
 
 
+@pytest.mark.slow
 @examples(150)
 @given(
     rows=ROWS,

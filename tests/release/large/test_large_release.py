@@ -200,6 +200,7 @@ def test_nothing_is_left_behind_when_a_stage_fails(folder, monkeypatch, stage):
     assert [path.name for path in folder.iterdir()] == ["patients"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["writing", "telling"])
 def test_nothing_is_at_the_target_after_a_kill_and_the_next_run_cleans_up(folder, stage):
     root = Path(__file__).resolve().parents[3]

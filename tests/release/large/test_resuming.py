@@ -183,6 +183,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return contents(folder / "release")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_run_that_was_killed_at_any_boundary_is_resumed_with_the_same_bytes(killed, whole, stage):
     folder = killed[stage]

@@ -268,6 +268,7 @@ def test_a_disk_that_is_full_midway_is_told_with_what_was_needed_and_left_clean(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 @pytest.mark.parametrize("most", [4_000, 12_000])
 def test_a_file_that_cannot_grow_any_more_is_told_and_left_clean(tmp_path, most):
