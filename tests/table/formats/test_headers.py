@@ -193,3 +193,25 @@ def test_a_first_record_with_one_odd_cell_is_still_a_record():
     assert seems_header(["7", "a", "?"], rows) is False
     assert seems_header(["id", "1990", "1991"], [["x", "1", "2"]] * 9) is True
     assert seems_header(["Eve", "Bob"], [["Ann", "Max"]]) is None
+
+
+def test_a_first_record_with_values_that_are_new_to_their_columns_is_still_a_record():
+    jobs = [f"job {number // 3}" for number in range(60)] + [f"rare job {number}" for number in range(30)]
+    rows = [[f"name {number}", job, str(20 + number % 40), "yes"] for number, job in enumerate(jobs)]
+    assert seems_header(["Eve", "glazier", "33", "yes"], rows) is False
+    assert seems_header(["name", "job", "age", "smokes"], rows) is True
+    towns = [[town, str(number)] for number, town in enumerate(["Bonn", "Kiel", "Ulm", "Jena"] * 9 + ["Rom", "Oslo"])]
+    assert seems_header(["Graz", "77"], towns) is False
+
+
+def test_inspecting_says_that_nothing_shows_whether_the_first_line_is_a_header(tmp_path):
+    path = file(tmp_path, "t.csv", "Anna Meier,HIV\nBert Kurz,flu\nCarl Lang,cold\n")
+    (remark,) = sf.propose_reading(path).remarks
+    assert remark.startswith("Nothing shows whether the first line of")
+    assert "Anna" not in remark
+    said = run("inspect", path, "--out", tmp_path / "r.toml").stderr
+    assert "confirm it with --header; otherwise read it with --no-header, and --names if you know them" in said
+    for given in (True, False):
+        assert sf.propose_reading(path, {"header": given}).remarks == ()
+    named = file(tmp_path, "named.csv", "name,disease,age\nBert Kurz,flu,30\nCarl Lang,cold,31\n")
+    assert sf.propose_reading(named).remarks == ()

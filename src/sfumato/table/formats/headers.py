@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ SAMPLE = 1 << 18
 NUMBER = re.compile(r"[-+]?(?:[0-9][0-9 .,']*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?%?")
 DAY = re.compile(r"[0-9]{1,4}([-./年])[0-9]{1,2}([-./月])[0-9]{1,4}日?(?:[T ][0-9:.]+)?")
 FIRST_YEAR, LAST_YEAR = 1800, 2100
+NO_NAME = 4.0  # natural logarithm of how much rarer names than values are numbers above numbers, or values below
+CLEAR = 1.0  # the same, of how much evidence is enough
 RECORD = (
     "{where} seems to have no header, because its first {line} looks like a record: what would be names are numbers or "
     "values of their columns; pass header=False, and names= if you know them, or header=True if it is the header."
@@ -27,6 +31,10 @@ RECORD = (
 PROPOSED = (
     "{where} has no header, because its first {line} looks like a record, so its columns are named column_1 and so on; "
     "confirm it with header=False, and name them by names=, or pass header=True if it is the header."
+)
+UNCLEAR = (
+    "Nothing shows whether the first {line} of {where} is a header or a record; it is taken for a header. If it is "
+    "one, confirm it with header=True; otherwise read it with header=False, and names= if you know them."
 )
 DOUBTED = (
     "The first {line} of {where} seems to be a header; pass header=True to replace its names, or header=False to read "
@@ -83,6 +91,8 @@ class Header:
         if seems is False or self.names:
             findings.options["header"] = False
             return False
+        if seems is None and findings.proposing and rows:
+            findings.remarks.append(UNCLEAR.format(where=where, line=line))
         return True
 
     def called(self, where: object, first: Sequence[str], findings: FileFindings, *, header: bool) -> list[str]:
@@ -102,8 +112,9 @@ class Header:
 def seems_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a first line is a header, or a record; None if nothing shows it.
 
-    It is a record if its cells are numbers above numbers, or values of their columns, and few of them are not, such as
-    a text above numbers. Years and counted numbers may well be names.
+    Every cell is evidence by how likely it is as a name and as a value of its column: names are rarely numbers above
+    numbers or values of their columns, and values are new to a column as often as those below come only once. Years
+    and counted numbers may well be names.
 
     >>> seems_header(["39", "State-gov"], [["50", "Private"], ["38", "State-gov"]])
     False
@@ -113,19 +124,21 @@ def seems_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | 
     columns = [[cell for cell in cells if cell not in MISSING] for cells in zip(*rows, strict=False)]
     found = [(name.strip(), cells) for name, cells in zip(first, columns, strict=False) if cells]
     numbers = [name for name, cells in found if _is_number(name) and all(map(_is_number, cells))]
-    record, header = 0 if _may_be_names(numbers) else len(numbers), 0
-    for name, cells in found:
-        if name in MISSING or name in numbers:
-            continue
-        if all(map(_is_number, cells)):
-            header += 1
-        elif name in cells:
-            record += 1
-        elif len(set(cells)) <= len(cells) / 2:  # a value that comes once is no surprise where all differ
-            header += 1
-    if record > 2 * header:
+    evidence = 0.0 if _may_be_names(numbers) else len(numbers) * NO_NAME
+    evidence += sum(_evidence(name, cells) for name, cells in found if name not in MISSING and name not in numbers)
+    if evidence > CLEAR:
         return False
-    return True if header else None
+    return True if evidence < -CLEAR else None
+
+
+def _evidence(name: str, cells: Sequence[str]) -> float:
+    """Return the logarithm of how much likelier a cell is as a value of its column than as a name."""
+    if all(map(_is_number, cells)):
+        return -NO_NAME
+    if name in cells:
+        return NO_NAME
+    once = sum(number == 1 for number in Counter(cells).values())
+    return math.log((once + 1) / (len(cells) + 1))  # how often the next value is a new one
 
 
 def _is_number(text: str) -> bool:
