@@ -29,6 +29,7 @@ from sfumato.table.formats.base import Option
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.oddities import odd_texts
 from sfumato.table.frames import to_arrow
+from sfumato.table.numbers import has_huge
 from sfumato.table.persons import RowsPerIndividual
 from sfumato.threads import worker_count
 
@@ -263,6 +264,8 @@ def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, ro
         role = ungeneralizable(column)
     elif role.role in {Role.QUASI, Role.SENSITIVE} and has_stars(column.values):
         role = ProposedRole(Role.IDENTIFIER, (*role.reasons, Reason("stars")))
+    elif role.role is not Role.IDENTIFIER and has_huge(column.values):
+        role = ProposedRole(Role.IDENTIFIER, (*role.reasons, Reason("huge")))
     if role.role is Role.IDENTIFIER:
         measure = propose_scale(column, said, role.role, order)
     return Proposal(

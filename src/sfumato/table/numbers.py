@@ -26,11 +26,19 @@ def has_distances(type_: pa.DataType) -> bool:
     return bool(not pa.types.is_string(type_) and not pa.types.is_boolean(type_))
 
 
+def has_huge(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Return whether sums of squares of some numbers might exceed the range of float64.
+
+    >>> has_huge(pa.array([1e101, None])), has_huge(pa.array([1e100])), has_huge(pa.array([10**18]))
+    (True, False, False)
+    """
+    return bool(pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) > LARGEST)
+
+
 def refuse_huge(table: pa.Table, names: Iterable[str]) -> None:
     """Refuse numbers whose sums of squares might exceed the range of float64, as marks of missing values do."""
     for name in names:
-        column = table.column(name)
-        if pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) > LARGEST:
+        if has_huge(table.column(name)):
             raise SchemaError(
                 f"Column {name!r} contains numbers beyond 1e100; measure it in a larger unit, or empty the cells where "
                 "they stand for missing values."
