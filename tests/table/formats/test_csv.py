@@ -79,7 +79,8 @@ def test_an_encoding_and_a_separator_can_be_given(csv_file):
         ('a,b\n"x\ny",2\n3,4,5\n', "line 4 has 3"),
         ('a,b\n1,"open\n2,y\n', "Line 2 of .* has a quotation mark"),
         ('a,b\n1,"x"y\n', "Line 2 of .* has a quotation mark"),
-        (",a\n0,1\n", "Column 1 of .* has no name"),
+        (",a,\n0,1,2\n", "Column 1 of .* has no name"),
+        ("a,\n0,1\n", "Column 2 of .* has no name"),
     ],
 )
 def test_bad_files_are_refused_in_one_sentence(csv_file, data, message):

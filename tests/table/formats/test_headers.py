@@ -215,3 +215,24 @@ def test_inspecting_says_that_nothing_shows_whether_the_first_line_is_a_header(t
         assert sf.propose_reading(path, {"header": given}).remarks == ()
     named = file(tmp_path, "named.csv", "name,disease,age\nBert Kurz,flu,30\nCarl Lang,cold,31\n")
     assert sf.propose_reading(named).remarks == ()
+
+
+def test_row_numbers_that_pandas_writes_before_a_table_have_a_name(tmp_path):
+    text = ",age,job\n0,39,cook\n1,40,nurse\n2,39,cook\n"
+    said = "The first column has no name, and is called 'column_1'; name all columns by names="
+    for path in (file(tmp_path, "t.csv", text), sheet(tmp_path / "t.xlsx", [[None, "age"], [0, 39], [1, 40]])):
+        with pytest.warns(sf.ReadWarning, match=said):
+            assert sf.read(path).column_names[:2] == ["column_1", "age"]
+    path = tmp_path / "t.csv"
+    assert sf.read(path, as_text=True).column_names == ["column_1", "age", "job"]
+    assert sf.read(path, names=["row", "age", "job"], header=True).column_names[0] == "row"
+    with Resources(engine="duckdb", memory="500MB").opened(str(path), {}) as source:
+        assert source.names == ["column_1", "age", "job"]
+    found = run("inspect", path, "--out", tmp_path / "r.toml")
+    assert (found.exit_code, "name all columns by --names" in found.stderr) == (0, True)
+    assert "[attributes.column_1]" in (tmp_path / "r.toml").read_text("utf-8")
+    with pytest.warns(sf.ReadWarning, match="is called 'column_1_2'"):
+        assert sf.read(file(tmp_path, "u.csv", ",column_1\na,3\nb,4\n")).column_names == ["column_1_2", "column_1"]
+    for bad in (",age,\n0,39,x\n1,40,y\n", "age,\n39,x\n40,y\n"):
+        with pytest.raises(ReadError, match="has no name"):
+            sf.read(file(tmp_path, "bad.csv", bad))

@@ -17,6 +17,7 @@ from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING
 from sfumato.validation import require
 
+FEWEST_NAMED = 2  # columns of a table whose first one may have no name
 GLANCE = 2_000  # records that are compared with the first line
 SAMPLE = 1 << 18
 NUMBER = re.compile(r"[-+]?(?:[0-9][0-9 .,']*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?%?")
@@ -36,6 +37,7 @@ UNCLEAR = (
     "Nothing shows whether the first {line} of {where} is a header or a record; it is taken for a header. If it is "
     "one, confirm it with header=True; otherwise read it with header=False, and names= if you know them."
 )
+INDEX = "The first column has no name, and is called {name!r}; name all columns by names=."
 DOUBTED = (
     "The first {line} of {where} seems to be a header; pass header=True to replace its names, or header=False to read "
     "it as a record."
@@ -106,7 +108,7 @@ class Header:
             return list(self.names)
         if not header:
             return [f"column_{number}" for number in range(1, len(first) + 1)]
-        return told_apart(first, findings)
+        return told_apart(with_index(first, findings), findings)
 
 
 def seems_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
@@ -153,6 +155,23 @@ def _may_be_names(numbers: Sequence[str]) -> bool:
     years = all(FIRST_YEAR <= each <= LAST_YEAR for each in whole)
     steps = {later - earlier for earlier, later in pairwise(whole)}
     return years or steps == {1}
+
+
+def with_index(names: Sequence[str], findings: FileFindings) -> Sequence[str]:
+    """Name the first column if it alone has no name, as the row numbers that pandas and R write before a table.
+
+    >>> with_index(["", "age", "job"], FileFindings())
+    ['column_1', 'age', 'job']
+    >>> with_index(["", "age", ""], FileFindings())
+    ['', 'age', '']
+    """
+    if len(names) < FEWEST_NAMED or names[0] or not all(names[1:]):
+        return names
+    called = "column_1"
+    if called in names:
+        called = next(each for each in (f"column_1_{number}" for number in count(2)) if each not in names)
+    findings.remarks.append(INDEX.format(name=called))
+    return [called, *names[1:]]
 
 
 def told_apart(names: Sequence[str], findings: FileFindings) -> list[str]:
