@@ -14,9 +14,12 @@ import sfumato as sf
 from conformance.test_baskets import SEARCHES as OF_SETS
 from conformance.test_networks import SEARCHES as OF_GRAPHS
 from conformance.test_ways import KEPT as OF_TRAJECTORIES
-from frozen.tables import SECRET, Freeze
+from frozen.scenario import SECRET, Scenario
 from sfumato.checks import baskets, networks, ways
 from sfumato.samples import generate_baskets
+
+OF_ROWS = sf.baskets.TablePromise(model=sf.KAnonymity(k=20))
+FEW_CELLS = sf.baskets.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
 
 
 def released(
@@ -34,7 +37,7 @@ def rows_with_sets(folder: Path) -> None:
         {"age": at * 7 % 80, "sex": [("f", "m")[each % 2] for each in at.tolist()], "ills": lists.to_lists()}
     )
     rows = sf.baskets.RowsWithSets(table, sf.Schema(quasi=["age", "sex"]), item="ills")
-    models = [sf.baskets.TablePromise(model=sf.KAnonymity(k=20)), sf.baskets.KMAnonymity(k=3, m=2)]
+    models = [OF_ROWS, sf.baskets.KMAnonymity(k=3, m=2)]
     released(folder, sf.baskets.anonymize, rows, models, sf.baskets.WithinGroups(taxonomy=tree))
 
 
@@ -47,12 +50,11 @@ def rows_of_many_columns(folder: Path) -> None:
     rows = sf.baskets.rows_as_baskets(
         pa.table({**columns, "ill": [("flu", "pox", "ulcer")[each % 3] for each in at.tolist()]}), sensitive=["ill"]
     )
-    promise = sf.baskets.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
-    released(folder, sf.baskets.anonymize, rows, [promise], sf.baskets.GreedySuppression())
+    released(folder, sf.baskets.anonymize, rows, [FEW_CELLS], sf.baskets.GreedySuppression())
 
 
-def scenarios() -> Iterator[tuple[str, Freeze]]:
-    """Yield every release by its name."""
+def scenarios() -> Iterator[Scenario]:
+    """Yield every release."""
     kinds = (
         ("sets", sf.baskets.anonymize, baskets.sample(0), OF_SETS),
         ("graph", sf.networks.anonymize, networks.sample(0), OF_GRAPHS),
@@ -61,9 +63,7 @@ def scenarios() -> Iterator[tuple[str, Freeze]]:
     for kind, anonymize, data, cases in kinds:
         for number, (search, models) in enumerate(cases):
             how = {"table_format": "parquet"} if number == 1 else {}
-            yield (
-                f"{kind}-{number}-{search.name}",
-                partial(released, anonymize=anonymize, data=data, models=models, search=search, **how),
-            )
-    yield "sets-beside-a-table", rows_with_sets
-    yield "sets-lkc-privacy", rows_of_many_columns
+            task = partial(released, anonymize=anonymize, data=data, models=models, search=search, **how)
+            yield Scenario(f"{kind}-{number}-{search.name}", task, (search, *models), kind)
+    yield Scenario("sets-beside-a-table", rows_with_sets, (OF_ROWS, sf.baskets.WithinGroups), "sets")
+    yield Scenario("sets-lkc-privacy", rows_of_many_columns, (FEW_CELLS,), "sets")

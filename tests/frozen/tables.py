@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+import json
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 
 import sfumato as sf
+from frozen.scenario import SECRET, Scenario
 from related_tables import relations
 from series_of_patients import quarter
 from sfumato.algorithms.base import Algorithm
 from sfumato.models.base import PrivacyModel
 
-Freeze = Callable[[Path], None]
 D = "disease"
-SECRET = "5f" * 32
-DATE = "2026-01-01"
 VALUES = ("asthma", "diabetes", "influenza", "migraine", "stroke")
 HOSPITAL = sf.samples.generate(160, seed=3).select(["name", "age", "sex", "height_cm", "cost"])
 HOSPITAL = HOSPITAL.append_column(D, pa.array([VALUES[at % len(VALUES)] for at in range(HOSPITAL.num_rows)]))
@@ -56,6 +53,15 @@ MODELS: tuple[PrivacyModel, ...] = (
     sf.KLAnonymity(k=3, l=2, sensitive=D),
     sf.XYAnonymity(k=2, y=D, h=0.6),
     sf.KMap(k=4, fraction=0.5),
+)
+PROXIMATE = sf.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost")
+PRESENCE = sf.DeltaPresence(delta_min=0, delta_max=0.9)
+SERIES: tuple[tuple[Algorithm, PrivacyModel], ...] = (
+    (sf.Mondrian(), sf.KAnonymity(k=2)),
+    (sf.Mdav(), sf.KAnonymity(k=2)),
+    (sf.LocalAnatomy(), sf.SeriesExposure(limit=0.5, sensitive=D)),
+    (sf.MInvariantBuckets(), sf.MInvariance(m=2, sensitive=D)),
+    (sf.MInvariantBuckets(), sf.MDistinct(m=2, sensitive=D, stays={"flu": ["gout"], "gout": ["flu"]})),
 )
 MERGING: tuple[Algorithm, ...] = (
     sf.Mondrian(),
@@ -118,19 +124,15 @@ def released(
     found.write(folder, table_format=table_format)
 
 
-@patch("sfumato.ledger.recording.datetime", **{"now.return_value": datetime(2026, 1, 1, tzinfo=UTC)})
-@patch("secrets.token_bytes", new=lambda size: bytes(range(size)))
-def series(folder: Path, _: object, *, algorithm: Algorithm) -> None:
+def series(folder: Path, *, algorithm: Algorithm, model: PrivacyModel) -> None:
     """Write three releases of a series, in which patients come, and go where the algorithm allows it."""
     folder.mkdir()
     ledger = sf.Ledger.create(folder.parent / "ledger", key=folder.parent / "key")
     schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=[D])
-    model = sf.MInvariance(m=2, sensitive=D) if algorithm.name == "m-invariant-buckets" else sf.KAnonymity(k=2)
-    gone = 8 if model.name == "m-invariance" else 0
+    gone = 8 if algorithm.name == "m-invariant-buckets" else 0
     for number in range(3):
-        found = sf.anonymize(
-            quarter(gone * number, 40 + 12 * number), schema, [model], algorithm, secret=SECRET, seed=1, ledger=ledger
-        )
+        data = quarter(gone * number, 40 + 12 * number)
+        found = sf.anonymize(data, schema, [model], algorithm, secret=SECRET, seed=1, ledger=ledger)
         found.write(folder / str(number))
 
 
@@ -165,26 +167,40 @@ def fused(folder: Path) -> None:
     sf.fusing.fuse(parties, target=D, requirements=asked, scoring="plain").write(folder)
 
 
-def scenarios() -> Iterator[tuple[str, Freeze]]:
-    """Yield every release by its name."""
+def judged(folder: Path) -> None:
+    """Write the audit of a table by a model that needs a population."""
+    model, population = PRESENCE, HOSPITAL.select(["age", "sex", "height_cm"])
+    audit = sf.audit(HOSPITAL.drop_columns(["name"]).slice(0, 80), SCHEMA, [model], population=population)
+    folder.mkdir()
+    (folder / "audit.json").write_text(json.dumps(audit.to_dict(), indent=1), "utf-8")
+
+
+def scenarios() -> Iterator[Scenario]:
+    """Yield every release."""
     for number, model in enumerate(MODELS):
-        yield f"model-{number}-{model.name}", partial(released, models=[model])
-    proximate = sf.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost")
-    yield "model-epsilon-m-anonymity", partial(released, models=[proximate], algorithm=sf.Optimal())
+        yield Scenario(f"model-{number}-{model.name}", partial(released, models=[model]), (model,))
+    task = partial(released, models=[PROXIMATE], algorithm=sf.Optimal())
+    yield Scenario("model-epsilon-m-anonymity", task, (PROXIMATE,))
+    yield Scenario("model-delta-presence", judged, (PRESENCE,))
     for number, algorithm in enumerate(MERGING):
-        yield f"algorithm-{number}-{algorithm.name}", partial(released, algorithm=algorithm)
+        yield Scenario(f"algorithm-{number}-{algorithm.name}", partial(released, algorithm=algorithm), (algorithm,))
     in_buckets = partial(released, models=[sf.FrequencyLDiversity(l=2, sensitive=D)], schema=WITHOUT_COST)
     for algorithm in BUCKETS:
-        yield f"algorithm-{algorithm.name}", partial(in_buckets, algorithm=algorithm)
+        yield Scenario(f"algorithm-{algorithm.name}", partial(in_buckets, algorithm=algorithm), (algorithm,))
     for kind in ("parquet", "xlsx"):
-        yield f"format-{kind}", partial(released, table_format=kind)
-    yield "language-zh", partial(released, language="zh")
-    yield "language-zh-anatomy", partial(in_buckets, algorithm=sf.Anatomy(), language="zh")
+        yield Scenario(f"format-{kind}", partial(released, table_format=kind))
+        yield Scenario(f"format-{kind}-anatomy", partial(in_buckets, algorithm=sf.Anatomy(), table_format=kind))
+    yield Scenario("language-zh", partial(released, language="zh"))
+    yield Scenario("language-zh-anatomy", partial(in_buckets, algorithm=sf.Anatomy(), language="zh"))
     for number, steps in enumerate(STEPS):
-        yield f"masking-{number}", partial(masked_only, steps=steps)
-    yield "masking-mondrian", partial(released, masking=STEPS[1])
-    for algorithm in (sf.Mondrian(), sf.Mdav(), sf.MInvariantBuckets()):
-        yield f"series-{algorithm.name}", partial(series, algorithm=algorithm)
-    yield "relations", related
-    yield "condensation", synthetic
-    yield "fusion", fused
+        yield Scenario(f"masking-{number}", partial(masked_only, steps=steps), (sf.AsIs(), *steps))
+    yield Scenario("masking-mondrian", partial(released, masking=STEPS[1]))
+    for algorithm, model in SERIES:
+        yield Scenario(
+            f"series-{algorithm.name}-{model.name}",
+            partial(series, algorithm=algorithm, model=model),
+            (algorithm, model),
+        )
+    yield Scenario("relations", related)
+    yield Scenario("condensation", synthetic)
+    yield Scenario("fusion", fused)
