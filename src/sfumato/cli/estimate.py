@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.asking import listed
 from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -85,6 +84,7 @@ def estimate(
     Counts records unless --sum or --avg is given. Values are assumed to be spread evenly over generalized cells, and
     dealt at random within buckets. Suppressed records are not guessed.
     """
+    from sfumato.cli.asking import listed
     from sfumato.queries.estimates.estimation import estimate as answer
 
     promise = described.promise()
@@ -117,6 +117,7 @@ def estimate(
 
 def _suggest_whole(table: pa.Table, schema: Schema, question: EstimateOptions, found: Estimate) -> None:
     """Suggest --whole if it would narrow the bounds: whole ends of intervals do not exclude fractions in between."""
+    from sfumato.cli.asking import listed
     from sfumato.queries.estimates.estimation import estimate as answer
 
     _, over = question.kind
@@ -136,6 +137,8 @@ def _conditions(texts: Sequence[str]) -> dict[str, object]:
     >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
     {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
     """
+    from sfumato.cli.asking import listed
+
     found: dict[str, object] = {}
     for number, text in enumerate(texts, 1):
         read = CONDITION.fullmatch(text)
