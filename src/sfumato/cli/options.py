@@ -157,6 +157,13 @@ class Reading:
         typer.Option("--quiet", help="Print only errors and what is asked for: no remarks, no summary."),
     ] = False
 
+    def __post_init__(self) -> None:
+        """Print no remarks from now on if asked so, whether the table is read here or in an engine."""
+        from sfumato.cli.printing import be_quiet
+
+        if self.quiet:
+            be_quiet()
+
     def read(self, source: str, remembered: Mapping[str, Option] | None = None) -> pa.Table:
         """Read a table; see `load`."""
         return self.load(source, remembered).table
@@ -176,12 +183,10 @@ class Reading:
         remembered : how a recipe says that the table is read; options override it.
         propose : whether to find the header and the sheet of a table, too.
         """
-        from sfumato.cli.printing import be_quiet, progress, remark
+        from sfumato.cli.printing import progress, remark
         from sfumato.cli.words import in_shell
         from sfumato.table.read import load
 
-        if self.quiet:
-            be_quiet()
         with progress("Reading"):
             loaded = load(source, self.options_for(source, remembered or {}), propose=propose)
         loaded = replace(loaded, remarks=tuple(map(in_shell, loaded.remarks)))
