@@ -52,6 +52,11 @@ IDENTIFIERS = {
         ["+49 30 1234567", "+49 30 1234568"],
         "100% of distinct values look like telephone numbers",
     ),
+    "short remarks that grades are called like": (
+        "note",
+        [f"called on {day} of May" for day in range(30)],
+        "column name contains 'note': free text may name people",
+    ),
     "nearly unique texts": ("x", numbered("a", 20), "20 of 20 values are distinct: it identifies people"),
     "nearly unique numbers": (
         "x",
@@ -135,6 +140,11 @@ QUASI = {
     ),
 }
 SENSITIVE = {
+    "grades": (
+        "Note",
+        ["1,3", "2,0", "sehr gut"],
+        "column name contains 'note': nobody should learn it about a person",
+    ),
     "a secret": (
         "disease",
         ["flu", "cold"],

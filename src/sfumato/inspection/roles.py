@@ -36,6 +36,7 @@ CONTACTS = """
     mobile tel fax telefax telefon handy telephone portable telefono movil 电话 手机 email courriel correo 邮箱 邮件
     homepage website url account bankaccount creditcard licenseplate photo
 """
+NOTE = "note"  # a remark in English, a grade in German and French: longer than a grade, it is a remark
 COUNTS = "total quantity qty menge quantite cantidad 数量"  # amounts of anything, not of money
 
 QUASI_MEANINGS = {Meaning.POSTCODE, Meaning.CATEGORY, Meaning.DEMOGRAPHIC}
@@ -158,7 +159,8 @@ def free_text(clues: Clues) -> ProposedRole | None:
     if column.kind is not CellKind.TEXT or column.distinct_share < SOME_DISTINCT:
         return None
     mostly, length = column.distinct_share >= MOSTLY_DISTINCT, column.typical_length
-    if clues.meaning is Meaning.FREE_TEXT and (mostly or length >= LONG_TEXT):
+    noted = clues.hint is not None and clues.hint.word == NOTE and length > LONGEST_CODE
+    if (clues.meaning is Meaning.FREE_TEXT or noted) and (mostly or length >= LONG_TEXT):
         return ProposedRole(Role.IDENTIFIER, (clues.named("may-name"),))
     if length < (LONG_TEXT if mostly else VERY_LONG_TEXT):
         return None
