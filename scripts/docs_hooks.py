@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import os
 import posixpath
 import re
 import tempfile
@@ -105,8 +106,22 @@ def with_pictures(markdown: str, place: str) -> str:
             raise PluginError(f"{place} shows {asked[1]!r} as a picture, which is none; give it an SVG text.")
         return f'{block[0]}\n\n<figure class="picture">{drawn}</figure>\n'
 
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _state_in(folder):
         return BLOCK.sub(run, markdown)
+
+
+@contextlib.contextmanager
+def _state_in(folder: str) -> Iterator[None]:
+    """Keep budgets that a page opens out of the user's state folder, which would refuse them at the next build."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["XDG_STATE_HOME"]
+        else:
+            os.environ["XDG_STATE_HOME"] = before
 
 
 def pages_of_names(files: Files) -> dict[str, str]:

@@ -48,6 +48,21 @@ def test_a_page_that_would_load_from_outside_is_refused(hooks, loading):
         hooks["on_post_page"](f"<html>{loading}</html>", page)
 
 
+def test_a_page_that_opens_a_budget_can_be_built_again(hooks):
+    page = """```python picture=drawn
+import pyarrow as pa
+import sfumato as sf
+
+budget = sf.queries.Accountant("budget.sqlite", total=1)
+sf.queries.PrivateTable(pa.table({"age": [1, 2, 3]}), accountant=budget, analyst="ann", bounds={"age": (0, 9)})
+drawn = "<svg></svg>"
+```
+"""
+    first, second = (hooks["with_pictures"](page, "imagined.md") for _ in range(2))
+    assert first == second
+    assert "<svg></svg></figure>" in first
+
+
 def test_tables_scroll_in_a_box_and_their_prose_stays_readable(hooks):
     cell = "what a reader should be able to read"
     made = hooks["on_page_content"](f"<table><tr><td>5</td><td>{cell}</td></tr></table>")
