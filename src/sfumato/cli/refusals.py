@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DOES_NOT_HOLD = 1
 BAD_REQUEST = 2
-ARGUMENTS = "sfumato.arguments"
+ARGUMENTS = "sfumato-arguments"
 FLAW = 70  # os.EX_SOFTWARE, which not every system names
 INTERRUPTED = 130
 PLAIN_WARNING = warnings.showwarning
