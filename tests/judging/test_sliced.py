@@ -51,7 +51,10 @@ def replaced(table, **columns):
 
 
 def slow_exposure(original, published, slices, linked):
-    """Weigh every bucket by the shares of a person's parts in it, as Li and others define it, one person at a time."""
+    """Weigh every bucket by the shares of a person's parts in it, as Li and others define it, one person at a time.
+
+    A missing value may be any other person's value, and who has none has nothing to hide.
+    """
     column = "_bucket_" + "+".join(slices[0])
     buckets = defaultdict(list)
     for row in published:
@@ -68,9 +71,10 @@ def slow_exposure(original, published, slices, linked):
             if match:
                 beside = [row[D] for row in rows if all(row[n] == person[n] for n in linked)]
                 weight, records = weight + match, records + len(beside)
-                value += match * Fraction(Counter(beside)[person[D]], len(beside))
+                value += match * Fraction(sum(each in {None, person[D]} for each in beside), len(beside))
         identity = Fraction(1, records) if records else Fraction(0)
-        result.append((identity, value / weight if weight else Fraction(0)))
+        learned = value / weight if weight else Fraction(0)
+        result.append((identity, None if person[D] is None else learned))
     return result
 
 
@@ -122,14 +126,22 @@ def test_exposure_is_its_definition(drawn, at_once):
         found = sf.exposure(published, SCHEMA, original=original)
     expected = slow_exposure(original.to_pylist(), published.to_pylist(), slices, linked)
     assert found.identity.by_record.tolist() == pytest.approx([float(identity) for identity, _ in expected])
-    assert found.values[D].by_record.tolist() == pytest.approx([float(value) for _, value in expected])
+    assert found.values[D].by_record.tolist() == values_of(expected)
+
+
+def values_of(expected):
+    return pytest.approx([np.nan if value is None else float(value) for _, value in expected], nan_ok=True)
 
 
 @given(sliced_tables(), st.sampled_from([2, 3]), st.integers(0, 99))
 @examples(40)
 def test_nobody_is_exposed_by_more_than_one_over_l_to_either_adversary(drawn, slices, seed):
     table = drawn[0]
-    if 2 * max(Counter(table[D].to_pylist()).values()) > table.num_rows:
+    diseases = Counter(table[D].to_pylist())
+    lost = diseases.pop(None, 0)
+    if 2 * (max(diseases.values(), default=0) + lost) > table.num_rows:
+        with pytest.raises(sf.InfeasibleError):
+            sf.anonymize(table, SCHEMA, [TWO], Slicing(slices=slices), seed=seed)
         return
     release = sf.anonymize(table, SCHEMA, [TWO], Slicing(slices=slices), seed=seed)
     columns = [name for name in release.frame.column_names if name.startswith("_bucket_")]
@@ -137,12 +149,13 @@ def test_nobody_is_exposed_by_more_than_one_over_l_to_either_adversary(drawn, sl
     linked = [name for name in SCHEMA.quasi if not any(name in names for names in moved)]
     shown = release.frame.to_pylist()
     expected = slow_exposure(table.to_pylist(), shown, moved, linked)
-    assert max(value for _, value in expected) <= Fraction(1, 2)
+    assert max(value for _, value in expected if value is not None) <= Fraction(1, 2)
     found = sf.exposure(release.frame, SCHEMA, original=table)
-    assert found.values[D].by_record.tolist() == pytest.approx([float(value) for _, value in expected])
+    assert found.values[D].by_record.tolist() == values_of(expected)
     parts = Counter((row[columns[0]], *(row[name] for name in linked)) for row in shown)
     values = Counter((row[columns[0]], *(row[name] for name in linked), row[D]) for row in shown)
-    worst = max(Fraction(count, parts[key[:-1]]) for key, count in values.items())
+    own = {key: count + values[*key[:-1], None] for key, count in values.items() if key[-1] is not None}
+    worst = max(Fraction(count, parts[key[:-1]]) for key, count in own.items())
     assert worst <= Fraction(1, 2)
     assert sf.exposure(release.frame, SCHEMA).values[D].maximum == pytest.approx(float(worst))
 

@@ -47,7 +47,7 @@ def test_persons_who_come_leave_and_return_are_safe_over_the_series(form, tmp_pa
             gone[name] = persons.pop(name)
         for name in rng.sample(sorted(gone), 2):
             persons[name] = gone.pop(name)
-        persons |= {f"new {turn} {at}": rng.choice(["x", "u", None, f"only {turn}"]) for at in range(4)}
+        persons |= {f"new {turn} {at}": rng.choice(["x", "u", "v", f"only {turn}"]) for at in range(4)}
     assert sum(release.counterfeits for release in releases)
     assert_safe(ledger, releases, 2)
 

@@ -128,7 +128,9 @@ def test_empty_and_missing_texts_are_one_value_before_the_search(tmp_path, table
     schema = sf.Schema(quasi=["age"], sensitive=["code"])
     with pytest.raises(sf.InfeasibleError):
         sf.anonymize(table, schema, [sf.DistinctLDiversity(l=2, sensitive="code")], seed=1)
-    codes = pa.array(["NA", None, "NA", None])
+    known = sf.anonymize(table, sf.Schema(quasi=["code"], insensitive=["age"]), [sf.KAnonymity(k=4)], seed=1)
+    assert known.published["code"].null_count == 4
+    codes = pa.array(["NA", "x", "NA", "x"])
     release = sf.anonymize(
         table.set_column(1, "code", codes), schema, [sf.DistinctLDiversity(l=2, sensitive="code")], seed=1
     )

@@ -13,7 +13,7 @@ class ClassificationMetric(Measure):
     r"""Share the records that are suppressed or whose value is not the most frequent one of their group [1]_.
 
     The values are those of a sensitive attribute; with several, the shares are averaged. A value in a bucket counts as
-    far as it is expected in the record's group. A missing value that may be anything is never the most frequent one.
+    far as it is expected in the record's group. A missing value, which may be anything, is never the most frequent one.
 
     References
     ----------
