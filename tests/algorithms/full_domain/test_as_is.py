@@ -18,9 +18,12 @@ from sfumato.randomness import generator
 
 
 def coarse(request: Request) -> Request:
-    """Give a request quasi-identifiers of few values, each row often enough, and leave to suppress."""
+    """Give a request quasi-identifiers of few values, each row often enough by other people, and leave to suppress."""
     rng = generator(5)
     many = pa.concat_tables([request.table] * 3)
+    for name in request.schema.identifier:
+        persons = pa.chunked_array([[f"person {number}" for number in range(many.num_rows)]])
+        many = many.set_column(many.column_names.index(name), name, persons)
     for name in request.schema.quasi:
         values = many[name].unique().drop_null().sort()[:1]
         column = values.take(pa.array(np.zeros(many.num_rows, dtype=np.int64), mask=rng.random(many.num_rows) < 0.3))
