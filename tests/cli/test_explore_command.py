@@ -120,8 +120,8 @@ def test_no_solution_is_told_with_exit_code_1(run, patients_file):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--algorithm", "mondrian"], "such as Optimal(); got Mondrian"),
-        (["--algorithm", "optimal:refine=true"], "refine=False"),
+        (["--algorithm", "mondrian"], "such as optimal; got Mondrian"),
+        (["--algorithm", "optimal:refine=true"], "use refine=false."),
         (["--out", "nodes.docx"], "no known suffix"),
         (["--max-suppressed", "7"], "share"),
     ],
