@@ -110,7 +110,7 @@ def test_bounds_are_doubled_while_it_lets_enough_edges_in():
     assert bounds.tolist() == [1, 2, 4, 8, 16, 32, 64, 128, 256, 399]
     assert (gained[:3] > 80).all()
     assert (gained[3:] == 0).all()
-    assert {bought_bound(network, order, Fraction(10)) for _ in range(5)} == {8}
+    assert {bought_bound(network, order, Fraction(100)) for _ in range(5)} == {8}
 
 
 def test_degrees_are_close_for_a_large_epsilon(paying):
