@@ -21,12 +21,22 @@ CATALOGUES = {
 
 
 class Scenario(NamedTuple):
-    """A release: its name, the function that writes it into a folder, and the models, algorithms and steps it uses."""
+    """A frozen release.
+
+    Parameters
+    ----------
+    name, write : its name, and the function that writes it into a folder.
+    uses : the models, algorithms and steps.
+    kind : the data type, a key of `CATALOGUES`.
+    rounded : whether the figures in `report.json` are compared to 12 digits; out of memory, the last bits of sums
+        depend on the number of threads.
+    """
 
     name: str
     write: Callable[[Path], None]
     uses: tuple[Any, ...] = ()
     kind: str = "table"
+    rounded: bool = False
 
 
 def uncovered(scenarios: Iterable[Scenario]) -> list[str]:
