@@ -109,7 +109,7 @@ FILES = {
     "too long": lambda folder: read(text_file(folder, f"a,b\n1,2\n{CANARY},{CANARY},{NUMBER}\n")),
     "open quote": lambda folder: read(text_file(folder, f'a,b\n1,"{CANARY}\n2,3\n')),
     "stray quote": lambda folder: read(text_file(folder, f'a,b\n1,"{CANARY}"{CANARY}\n')),
-    "nameless": lambda folder: read(text_file(folder, f",b\n{CANARY},2\n")),
+    "nameless": lambda folder: read(text_file(folder, f"a,,b\n1,{CANARY},2\n")),
     "infinite": lambda folder: read(text_file(folder, f"a\n{NUMBER}\ninf\n")),
     "wrong separator": lambda folder: read(text_file(folder, f"a;b\n{CANARY};2\n"), separator=","),
     "wrong encoding": lambda folder: read(text_file(folder, f"a\n{CANARY}é\n".encode("cp1252")), encoding="utf-8"),
