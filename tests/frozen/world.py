@@ -18,6 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 NOW = dt.datetime(2026, 1, 1, 12, 0, tzinfo=dt.UTC)
+VERSION = "0.1.0"
 SETTINGS = {"COLUMNS": "100", "TZ": "UTC", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 PACKAGE = "sfumato."  # whose modules read the fixed clock
 
@@ -57,6 +58,9 @@ def begin(processors: int = 0) -> None:
     if processors:
         os.sched_getaffinity = lambda _: set(range(processors))  # type: ignore[attr-defined]
         os.cpu_count = lambda: processors
+    import sfumato
+
+    sfumato.__version__ = VERSION  # releases record the version that wrote them, which changes with every commit
 
 
 @contextmanager
